@@ -1,0 +1,222 @@
+# wick: `make` builds build/wick; `make help` lists the rest.
+#
+# One non-recursive Makefile. Everything made goes below $(BUILD), so that builds with different flags live side by side.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+SAN ?=
+FUZZ_SECONDS ?= 60
+
+# Sanitizer builds have a folder of their own: their objects do not mix with the others.
+ifeq ($(strip $(SAN)),)
+BUILD ?= build
+else
+BUILD ?= build-san
+endif
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+FUZZ_CC ?= clang
+CFLAGS ?= -O2 -g
+LDFLAGS ?=
+WICK_CFLAGS := -std=gnu17 -D_GNU_SOURCE -DWICK_VERSION='"$(VERSION)"' -Wall -Wextra -Isrc -pthread
+LIBS := -lz -llzma -lzstd -lm -pthread
+# header:Debian package
+LIBRARIES := zlib.h:zlib1g-dev lzma.h:liblzma-dev zstd.h:libzstd-dev
+
+ifneq ($(strip $(SAN)),)
+SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
+ifeq ($(CI),true)
+WICK_CFLAGS += -Werror
+endif
+COMPILE := $(CC) $(WICK_CFLAGS) $(CFLAGS) $(SAN_FLAGS)
+LINK := $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
+
+# The order of the folders is the rule which may include which; tests/lint/includes checks it.
+FOLDERS := base profile symbol unwind process event perfdata capture import render cmd
+SOURCES := $(foreach folder,$(FOLDERS),$(sort $(wildcard src/$(folder)/*.c)))
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/web.o
+
+# The script of the pictures is the concatenation of these, in this order, in a function of its own.
+WEB_JS := $(addprefix src/web/,data.js state.js tree.js search.js layout.js color.js labels.js widgets.js stage.js \
+	toolbar.js panel.js popups.js flame.js)
+WEB_CSS := src/web/flame.css
+
+COMMANDS := fold flame diff report
+MAN_PAGES := $(BUILD)/man/wick.1 $(COMMANDS:%=$(BUILD)/man/wick-%.1)
+COMPLETIONS := $(BUILD)/completions/wick.bash $(BUILD)/completions/_wick
+
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+FUZZERS := $(patsubst tests/fuzz/%.c,%,$(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c))))
+FUZZ_HEADERS := $(wildcard tests/fuzz/*.h)
+REPLAYERS := $(FUZZERS:%=$(BUILD)/tests/fuzz/%)
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all deps deps-build demo test test-programs bench lint format fuzz fuzz-corpus install uninstall clean help FORCE
+
+##: build/wick, its man pages and shell completions
+all: $(BUILD)/wick $(MAN_PAGES) $(COMPLETIONS)
+
+# --- the program ---
+
+$(BUILD)/wick: $(BUILD)/obj/cmd/main.o $(BUILD)/libwick.a
+	$(LINK) -o $@ $^ $(LIBS)
+
+# Tests and fuzzers take from it what they use.
+$(BUILD)/libwick.a: $(filter-out $(BUILD)/obj/cmd/main.o,$(OBJECTS))
+	@rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/obj/%.o: src/%.c $(BUILD)/flags | $(BUILD)/libraries
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(BUILD)/gen/web.c: scripts/embed $(BUILD)/gen/flame.js $(WEB_CSS)
+	scripts/embed '#include "render/web.h"' web_flame_js $(BUILD)/gen/flame.js web_flame_css $(WEB_CSS) >$@
+
+$(BUILD)/gen/flame.js: $(WEB_JS) Makefile
+	@mkdir -p $(@D)
+	{ printf '(() => {\n"use strict";\n'; cat $(WEB_JS); printf '})();\n'; } >$@
+
+# Changes when the flags do, so that everything is compiled with the same ones.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' "$(subst ",\",$(COMPILE))" | cmp -s - $@ || printf '%s\n' "$(subst ",\",$(COMPILE))" >$@
+
+$(BUILD)/libraries:
+	@mkdir -p $(@D)
+	@command -v $(firstword $(CC)) >/dev/null || { echo "$(firstword $(CC)) not found: apt install gcc libc6-dev" >&2; exit 1; }
+	@missing=; for library in $(LIBRARIES); do \
+		printf '#include <stddef.h>\n#include <%s>\n' "$${library%%:*}" | $(CC) $(CFLAGS) -E -x c -o /dev/null - 2>/dev/null || \
+		{ echo "$${library%%:*} not found: apt install $${library#*:}" >&2; missing=1; }; \
+	done; [ -z "$$missing" ] || { echo "or: make deps" >&2; exit 1; }
+	@touch $@
+
+$(BUILD)/man/wick.1: $(BUILD)/wick
+	@mkdir -p $(@D)
+	$(BUILD)/wick help --man >$@
+
+$(BUILD)/man/wick-%.1: $(BUILD)/wick
+	@mkdir -p $(@D)
+	$(BUILD)/wick help --man $* >$@
+
+$(BUILD)/completions/wick.bash: $(BUILD)/wick
+	@mkdir -p $(@D)
+	$(BUILD)/wick help --completion bash >$@
+
+$(BUILD)/completions/_wick: $(BUILD)/wick
+	@mkdir -p $(@D)
+	$(BUILD)/wick help --completion zsh >$@
+
+# --- what must be installed ---
+
+##: installs with apt what is missing for building and testing (root or sudo)
+deps:
+	scripts/deps build test
+
+##: installs with apt what is missing for building
+deps-build:
+	scripts/deps build
+
+# --- trying it ---
+
+##: folds and draws the bundled profile: build/demo/flamegraph.svg
+demo: deps-build
+	@$(MAKE) --no-print-directory BUILD='$(BUILD)' $(BUILD)/wick
+	@scripts/demo $(BUILD)
+
+##: measures against the FlameGraph scripts and inferno, where FLAMEGRAPH_DIR and INFERNO_DIR say they are
+bench: $(BUILD)/wick
+	WICK='$(abspath $(BUILD)/wick)' bench/run
+
+# --- tests ---
+
+$(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libwick.a $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) -Itests/unit -MMD -MP -o $@ $< $(LDFLAGS) $(BUILD)/libwick.a -lcmocka $(LIBS)
+
+# The harness with a main() that runs files through it: no fuzzer needed to rerun a corpus.
+$(BUILD)/tests/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(FUZZ_HEADERS) $(BUILD)/libwick.a $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $< tests/fuzz/replay.c $(LDFLAGS) $(BUILD)/libwick.a $(LIBS)
+
+test-programs: all $(UNIT_TESTS) $(REPLAYERS)
+
+##: all tests; ends with "N passed, N failed". SAN=address,undefined runs them with sanitizers
+test:
+	@scripts/deps build test || echo "going on without: tests that need it are skipped" >&2
+	@$(MAKE) --no-print-directory BUILD='$(BUILD)' SAN='$(SAN)' test-programs
+	@tests/run $(BUILD)
+
+##: reruns the corpora of the fuzzers (part of test)
+fuzz-corpus: $(REPLAYERS)
+	@tests/run $(BUILD) fuzz
+
+##: fuzzes every parser for FUZZ_SECONDS (60) each; findings go to build/fuzz/
+fuzz: $(FUZZERS:%=fuzz-%)
+
+# Everything is compiled once more, by clang, with the counters that libFuzzer looks at.
+FUZZ_COMPILE := $(FUZZ_CC) $(WICK_CFLAGS) -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_OBJECTS := $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(filter-out $(BUILD)/obj/cmd/% $(BUILD)/obj/gen/%,$(OBJECTS)))
+$(BUILD)/fuzz/obj/%.o: src/%.c | $(BUILD)/libraries
+	@mkdir -p $(@D)
+	$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(BUILD)/fuzz/obj/libwick.a: $(FUZZ_OBJECTS) $(BUILD)/obj/gen/web.o
+	@rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(FUZZ_HEADERS) $(BUILD)/fuzz/obj/libwick.a
+	@mkdir -p $(@D)
+	$(FUZZ_COMPILE) -fsanitize=fuzzer -o $@ $< $(BUILD)/fuzz/obj/libwick.a $(LIBS)
+
+fuzz-%: $(BUILD)/fuzz/bin/%
+	@mkdir -p $(BUILD)/fuzz/found/$* $(BUILD)/fuzz/crashes
+	$< -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=65536 -print_final_stats=1 \
+		-artifact_prefix=$(BUILD)/fuzz/crashes/$*- $(BUILD)/fuzz/found/$* $(wildcard tests/fuzz/corpus/$*)
+
+##: format, cppcheck, shellcheck, which folder may include which
+lint:
+	@tests/lint/run
+
+##: formats the C sources as .clang-format says
+format:
+	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch])
+
+# --- installing ---
+
+##: below $(DESTDIR)$(PREFIX), default /usr/local
+install: all
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1' '$(DESTDIR)$(PREFIX)/share/doc/wick' \
+		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions' '$(DESTDIR)$(PREFIX)/share/zsh/site-functions'
+	install -m 755 $(BUILD)/wick '$(DESTDIR)$(PREFIX)/bin/wick'
+	install -m 644 $(MAN_PAGES) '$(DESTDIR)$(PREFIX)/share/man/man1/'
+	install -m 644 $(BUILD)/completions/wick.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/wick'
+	install -m 644 $(BUILD)/completions/_wick '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_wick'
+	install -m 644 README.md NEWS.md LICENSE '$(DESTDIR)$(PREFIX)/share/doc/wick/'
+
+##: removes what install wrote
+uninstall:
+	rm -f '$(DESTDIR)$(PREFIX)/bin/wick' $(foreach page,$(notdir $(MAN_PAGES)),'$(DESTDIR)$(PREFIX)/share/man/man1/$(page)') \
+		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/wick' '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_wick'
+	rm -rf '$(DESTDIR)$(PREFIX)/share/doc/wick'
+
+##: removes build/ and build-san/
+clean:
+	rm -rf build build-san
+
+##: this list
+help:
+	@awk '/^##: /{text=substr($$0,5); next} text!=""{split($$0,part,":"); printf "make %-12s %s\n",part[1],text; text=""}' Makefile
+
+FORCE:
+
+-include $(OBJECTS:.o=.d) $(FUZZ_OBJECTS:.o=.d) $(UNIT_TESTS:%=%.d)

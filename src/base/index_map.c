@@ -1,0 +1,47 @@
+#include "base/index_map.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+void index_map_release(struct index_map *map)
+{
+	free(map->slots);
+	*map = (struct index_map){0};
+}
+
+void index_map_clear(struct index_map *map)
+{
+	if (map->slots)
+		memset(map->slots, 0, ((size_t)map->mask + 1) * sizeof *map->slots);
+	map->count = 0;
+}
+
+static void put(struct index_map *map, struct index_slot slot)
+{
+	uint32_t at = slot.tag & map->mask;
+	while (map->slots[at].index_plus_1)
+		at = (at + 1) & map->mask;
+	map->slots[at] = slot;
+}
+
+static void grow(struct index_map *map)
+{
+	struct index_slot *old = map->slots;
+	size_t old_size = old ? (size_t)map->mask + 1 : 0;
+	size_t size = old_size ? old_size * 2 : 64;
+	map->slots = mem_zalloc(size, sizeof *map->slots);
+	map->mask = (uint32_t)(size - 1);
+	for (size_t i = 0; i < old_size; i++)
+		if (old[i].index_plus_1)
+			put(map, old[i]);
+	free(old);
+}
+
+void index_map_insert(struct index_map *map, uint64_t hash, uint32_t index)
+{
+	if (!map->slots || map->count >= map->mask / 8 * 5)
+		grow(map);
+	put(map, (struct index_slot){.tag = (uint32_t)(hash >> 32), .index_plus_1 = index + 1});
+	map->count++;
+}

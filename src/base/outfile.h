@@ -1,0 +1,39 @@
+/*
+ * Output that is either whole or absent: bytes for a path go to a temporary file beside it, which takes the final name
+ * only on outfile_commit(). "-" or NULL is standard output. Devices and pipes (/dev/null, /dev/full, a FIFO) are written
+ * in place, since a rename would replace them.
+ */
+#ifndef WICK_BASE_OUTFILE_H
+#define WICK_BASE_OUTFILE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+
+struct outfile {
+	int fd;
+	char *path; /* final name; NULL for standard output */
+	char *temporary; /* NULL for standard output and for what is written in place */
+	const char *shown; /* name for messages; points into path or to a constant */
+	struct buf pending;
+	struct err failed; /* the first failure; later writes are dropped */
+};
+
+/* On failure nothing needs to be released. */
+int outfile_open(struct outfile *out, const char *path, struct err *err);
+/* Never fail by themselves: a failure is kept and told by outfile_commit(). */
+void outfile_add(struct outfile *out, const void *bytes, size_t count);
+void outfile_printf(struct outfile *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline void outfile_str(struct outfile *out, const char *text)
+{
+	outfile_add(out, text, strlen(text));
+}
+/* Flushes, gives the file its final name, releases. On failure the temporary is removed. */
+int outfile_commit(struct outfile *out, struct err *err);
+/* Removes what was written and releases. */
+void outfile_abandon(struct outfile *out);
+/* Unlinks every temporary that is still open: async-signal-safe, for signal handlers and the out-of-memory handler. */
+void outfile_remove_temporaries(void);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * Commands and their options, as tables. Parsing, `--help`, the man pages and the shell completions all come from the
+ * same rows.
+ */
+#ifndef WICK_CMD_COMMAND_H
+#define WICK_CMD_COMMAND_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum exit_code {
+	EXIT_DONE = 0, /* done */
+	EXIT_FAILED = 1, /* failed, said in one line on standard error */
+	EXIT_USAGE = 2, /* wrong options or arguments */
+	EXIT_THRESHOLD = 3, /* done, and a threshold asked for was exceeded (diff --fail-if) */
+};
+
+enum option_type {
+	OPTION_HEADING, /* only `help`: a heading in the list of options */
+	OPTION_FLAG, /* bool; with `negatable`, --no-NAME clears it */
+	OPTION_STRING, /* const char * */
+	OPTION_INT, /* long long, within [min, max] when max > min */
+	OPTION_NUMBER, /* double, within [min, max] when max > min */
+	OPTION_CHOICE, /* const char *, one of `choices` */
+	OPTION_LIST, /* struct option_list: may be given several times */
+	OPTION_REST, /* struct option_list: takes all arguments up to the next option (--before a b c) */
+};
+
+struct option_list {
+	const char **items; /* NULL-terminated when not NULL */
+	size_t count, capacity;
+};
+
+struct option_row {
+	const char *name; /* without the dashes */
+	char letter; /* short form, or 0 */
+	enum option_type type;
+	size_t offset; /* of the field in the command's struct */
+	const char *argument; /* what the value is called in help: "FILE" */
+	const char *help; /* one or two sentences; states the default */
+	const char *const *choices; /* NULL-terminated */
+	double min, max;
+	bool negatable;
+	bool hidden; /* accepted for compatibility, not listed in --help; listed in the man page */
+};
+#define OPTION_END {0}
+
+struct command_example {
+	const char *command; /* what to type */
+	const char *says; /* what it does */
+};
+
+struct command {
+	const char *name;
+	const char *summary; /* one line for `wick help` */
+	const char *arguments; /* "[FILE…]" */
+	const char *description; /* paragraphs, separated by blank lines */
+	const struct option_row *options;
+	const struct command_example *examples; /* ends with {0} */
+	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit_code */
+};
+
+/* All commands, ended by NULL, in the order of `wick help`. */
+extern const struct command *const commands[];
+
+extern const struct command command_fold, command_flame, command_diff, command_report;
+
+/*
+ * Parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long options take "--name value" and
+ * "--name=value", unique prefixes are accepted as Getopt::Long does, "--" ends options, "-" is an argument. Handles
+ * --help by itself. Returns -1 to go on, else the exit code to leave with (messages were printed and the lists in
+ * `fields` and `arguments` released).
+ */
+int options_parse(const struct command *command, int argc, char **argv, void *fields, struct option_list *arguments);
+void option_list_add(struct option_list *list, const char *item);
+void option_list_release(struct option_list *list);
+
+/* "wick: TEXT" on standard error, as one line: control characters in it are replaced. */
+void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A wrong use of `command`: the message and where help is; returns EXIT_USAGE. */
+int say_usage(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints a failure and returns its exit code; a closed pipe is silent. */
+int say_failure(const struct err *err);
+
+#endif

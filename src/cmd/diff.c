@@ -1,0 +1,398 @@
+/* wick diff: what changed between two profiles, or two sets of them. */
+#include "base/term.h"
+#include "cmd/input.h"
+#include "render/diff.h"
+#include "render/render.h"
+#include "render/svg.h"
+
+#include <math.h>
+#include <unistd.h>
+
+struct diff_command_options {
+	struct input_options input;
+	struct option_list before, after, fail_if;
+	const char *format, *output, *show, *title, *subtitle;
+	bool normalize, strip_hex, fail_on_noise, negate, inverted;
+	double confidence, sample_weight;
+	long long limit, width;
+};
+
+static const char *const format_choices[] = {"text", "svg", "folded", "json", NULL};
+static const char *const show_choices[] = {"both", "self", "total", NULL};
+
+#define FIELD(field) offsetof(struct diff_command_options, field)
+static const struct option_row diff_rows[] = {
+	{.type = OPTION_HEADING, .help = "What to compare"},
+	{.name = "before", .type = OPTION_REST, .offset = FIELD(before), .argument = "FILE…",
+	 .help = "The runs before the change; with --after instead of the two arguments."},
+	{.name = "after", .type = OPTION_REST, .offset = FIELD(after), .argument = "FILE…",
+	 .help = "The runs after the change. Two or more runs on a side let wick judge noise by their spread."},
+	{.name = "normalize", .letter = 'n', .type = OPTION_FLAG, .offset = FIELD(normalize),
+	 .help = "Scale before to the total of after: compares shares instead of weights. For runs that differ in "
+		 "length or load."},
+	{.name = "strip-hex", .letter = 's', .type = OPTION_FLAG, .offset = FIELD(strip_hex),
+	 .help = "Show hexadecimal numbers (0x45ef2a) as 0x..., so that addresses of two runs meet."},
+	{.name = "confidence", .type = OPTION_NUMBER, .offset = FIELD(confidence), .argument = "P", .min = 50,
+	 .max = 99.9999, .help = "Changes below P percent confidence count as noise. Default: 95."},
+	{.name = "sample-weight", .type = OPTION_NUMBER, .offset = FIELD(sample_weight), .argument = "W", .min = 1e-9,
+	 .max = 1e18,
+	 .help = "What one sample weighs, for profiles whose weights are times or bytes. Default: found from the input."},
+	{.type = OPTION_HEADING, .help = "Thresholds"},
+	{.name = "fail-if", .type = OPTION_LIST, .offset = FIELD(fail_if), .argument = "EXPRESSION",
+	 .help = "Exit with code 3 when the expression holds: 'total>3%' (the total grew by more than 3 %), "
+		 "'func:NAME>2%' (NAME with its callees grew by more than 2 % of the total before), 'self:NAME>2%' (NAME "
+		 "itself did), 'func:*>2%' (any function did). May be given several times."},
+	{.name = "fail-on-noise", .type = OPTION_FLAG, .offset = FIELD(fail_on_noise),
+	 .help = "Let growth within noise fail too. Default: only growth that is more than chance fails."},
+	{.type = OPTION_HEADING, .help = "Output"},
+	{.name = "format", .type = OPTION_CHOICE, .offset = FIELD(format), .argument = "FORMAT",
+	 .choices = format_choices,
+	 .help = "text (default), svg (a differential flame graph), folded (stack, count before, count after: as "
+		 "difffolded.pl) or json. With -o, the ending .svg, .folded or .json chooses."},
+	{.name = "output", .letter = 'o', .type = OPTION_STRING, .offset = FIELD(output), .argument = "FILE",
+	 .help = "Write to FILE instead of standard output."},
+	{.name = "show", .type = OPTION_CHOICE, .offset = FIELD(show), .argument = "WHAT", .choices = show_choices,
+	 .help = "Tables in text: changes of functions themselves (self), with their callees (total) or both (default)."},
+	{.name = "limit", .type = OPTION_INT, .offset = FIELD(limit), .argument = "N", .min = 0, .max = 1e9,
+	 .help = "At most N functions in a table; 0 shows all. Default: 20 for text, else all."},
+	{.name = "width", .type = OPTION_INT, .offset = FIELD(width), .argument = "N", .min = 0, .max = 100000,
+	 .help = "Text: shorten names so that lines fit into N columns (default: the terminal's; 0: whole names). SVG: "
+		 "pixels (default: as wide as the window)."},
+	{.name = "title", .type = OPTION_STRING, .offset = FIELD(title), .argument = "TEXT",
+	 .help = "Title of the SVG. Default: Differential Flame Graph."},
+	{.name = "subtitle", .type = OPTION_STRING, .offset = FIELD(subtitle), .argument = "TEXT",
+	 .help = "Second line of the SVG. Default: what was compared."},
+	{.name = "negate", .type = OPTION_FLAG, .offset = FIELD(negate), .help = "Swap red and blue in the SVG."},
+	{.name = "inverted", .type = OPTION_FLAG, .offset = FIELD(inverted),
+	 .help = "Draw the SVG as an icicle graph, from the top down."},
+	INPUT_OPTION_ROWS_LETTER(struct diff_command_options, 0),
+	OPTION_END,
+};
+#undef FIELD
+
+static const struct command_example diff_examples[] = {
+	{"wick diff before.folded after.folded", "what changed, as a table"},
+	{"wick diff -o diff.svg before.perf.gz after.perf.gz", "a differential flame graph: red grew, blue shrank"},
+	{"wick diff --before b1 b2 b3 --after a1 a2 a3", "three runs each: noise is judged by their spread"},
+	{"wick diff --fail-if 'total>3%' --fail-if 'func:parse>1%' base.folded new.folded", "a gate for CI: exit code 3"},
+	{"wick diff -n --format folded a.folded b.folded | wick flame -o d.svg", "as difffolded.pl -n"},
+	{0},
+};
+
+struct run {
+	struct diff_command_options options;
+	struct option_list sides[2];
+	struct gate *gates;
+	struct diff diff;
+	struct diff_view view;
+	struct buf notes[3];
+	size_t note_count;
+};
+
+static bool is(const char *text, const char *word)
+{
+	return strcmp(text, word) == 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+	return length > end_length && is(text + length - end_length, end);
+}
+
+static const char *format_of_name(const char *output)
+{
+	if (output && ends_with(output, ".svg"))
+		return "svg";
+	if (output && ends_with(output, ".folded"))
+		return "folded";
+	return output && ends_with(output, ".json") ? "json" : "text";
+}
+
+static int settle_inputs(struct run *run, const struct option_list *arguments)
+{
+	struct diff_command_options *options = &run->options;
+	bool sets = options->before.count || options->after.count;
+	if (sets && arguments->count)
+		return say_usage(&command_diff, "'%s' belongs to neither --before nor --after", arguments->items[0]);
+	if (sets && !(options->before.count && options->after.count))
+		return say_usage(&command_diff, "--before and --after must both be given");
+	if (!sets && arguments->count != 2)
+		return say_usage(&command_diff, "two profiles are compared, not %zu; sets are given with --before and --after",
+				 arguments->count);
+	size_t from_stdin = 0;
+	for (int side = 0; side < 2; side++) {
+		const struct option_list *set = side == DIFF_BEFORE ? &options->before : &options->after;
+		for (size_t i = 0; i < set->count; i++)
+			option_list_add(&run->sides[side], set->items[i]);
+		if (!sets)
+			option_list_add(&run->sides[side], arguments->items[side]);
+		for (size_t i = 0; i < run->sides[side].count; i++)
+			from_stdin += is(run->sides[side].items[i], "-");
+	}
+	if (from_stdin > 1)
+		return say_usage(&command_diff, "standard input can be read only once");
+	return -1;
+}
+
+static int settle(struct run *run, const struct option_list *arguments)
+{
+	struct diff_command_options *options = &run->options;
+	int code = settle_inputs(run, arguments);
+	if (code >= 0)
+		return code;
+	if (!options->format)
+		options->format = format_of_name(options->output);
+	if (options->limit < 0)
+		options->limit = is(options->format, "text") ? 20 : 0;
+	run->gates = mem_zalloc(options->fail_if.count, sizeof *run->gates);
+	for (size_t i = 0; i < options->fail_if.count; i++) {
+		struct err err = {0};
+		if (gate_parse(&run->gates[i], options->fail_if.items[i], &err) < 0)
+			return say_usage(&command_diff, "--fail-if %s", err_text(&err));
+	}
+	return -1;
+}
+
+static int load_run(struct run *run, enum diff_side side, const char *path)
+{
+	static const char *const side_names[] = {"BEFORE", "AFTER"};
+	struct option_list one = {0};
+	struct profile profile;
+	struct err err = {0};
+	profile_init(&profile);
+	option_list_add(&one, path);
+	int code = input_load(&profile, &run->options.input, &one, false);
+	option_list_release(&one);
+	if (code < 0 && profile.differential) {
+		say_error("%s: this is a comparison already (two counts a line); wick flame draws it", path);
+		code = EXIT_FAILED;
+	}
+	struct calltree_options tree;
+	if (code < 0)
+		code = input_tree_options(&profile, &run->options.input, &tree);
+	if (code < 0) {
+		if (!run->diff.runs[DIFF_BEFORE] && side == DIFF_BEFORE)
+			run->diff.options.tree = tree;
+		if (diff_add_run(&run->diff, side, &profile, tree.values[0], &err) < 0) {
+			say_error("%s (%s): %s", path, side_names[side], err_text(&err));
+			code = EXIT_FAILED;
+		}
+	}
+	profile_release(&profile);
+	return code;
+}
+
+static int load(struct run *run)
+{
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < run->sides[side].count; i++) {
+			int code = load_run(run, (enum diff_side)side, run->sides[side].items[i]);
+			if (code >= 0)
+				return code;
+		}
+	return -1;
+}
+
+static struct buf *new_note(struct run *run)
+{
+	return &run->notes[run->note_count++];
+}
+
+/* What makes the comparison less than it seems. */
+static void add_notes(struct run *run)
+{
+	const struct diff *diff = &run->diff;
+	const char *before = profile_text(&diff->profile, diff->event[DIFF_BEFORE]);
+	const char *after = profile_text(&diff->profile, diff->event[DIFF_AFTER]);
+	if (diff->event[DIFF_BEFORE] != diff->event[DIFF_AFTER])
+		buf_printf(new_note(run), "different events are compared: %s and %s", *before ? before : "not named",
+			   *after ? after : "not named");
+	double growth = diff_growth(diff, &diff->all);
+	if (!diff->options.normalize && diff->all.significant && fabs(growth) >= 5)
+		buf_printf(new_note(run),
+			   "the totals differ by %+.1f %%; if the runs did not do the same work, --normalize compares shares",
+			   growth);
+	if (diff->runs[0] != diff->runs[1] && !diff->options.normalize &&
+	    (is(run->options.format, "svg") || is(run->options.format, "folded")))
+		buf_printf(new_note(run), "%zu runs before, %zu after: before is scaled to as many", diff->runs[0],
+			   diff->runs[1]);
+	for (size_t i = 0; i < run->note_count; i++)
+		run->view.notes[i] = run->notes[i].data;
+}
+
+static void fill_view(struct run *run)
+{
+	const struct diff_command_options *options = &run->options;
+	struct diff_view *view = &run->view;
+	bool to_stdout = !options->output || is(options->output, "-");
+	view->diff = &run->diff;
+	view->inputs[DIFF_BEFORE] = run->sides[DIFF_BEFORE].items;
+	view->inputs[DIFF_AFTER] = run->sides[DIFF_AFTER].items;
+	view->gates = run->gates;
+	view->gate_count = options->fail_if.count;
+	view->limit = (size_t)options->limit;
+	view->show_self = !is(options->show, "total");
+	view->show_total = !is(options->show, "self");
+	view->colour = to_stdout && term_colour(STDOUT_FILENO);
+	if (options->width >= 0)
+		view->width = (int)options->width;
+	else if (to_stdout)
+		view->width = term_width(STDOUT_FILENO, 0);
+	add_notes(run);
+}
+
+static void describe(const struct run *run, struct buf *out)
+{
+	for (int side = 0; side < 2; side++) {
+		const struct option_list *files = &run->sides[side];
+		const char *slash = strrchr(files->items[0], '/');
+		buf_str(out, side ? " → " : "");
+		if (files->count > 1)
+			buf_printf(out, "%zu runs", files->count);
+		else
+			buf_str(out, slash && slash[1] ? slash + 1 : files->items[0]);
+	}
+	if (run->options.normalize)
+		buf_str(out, " (normalized)");
+}
+
+static void write_svg(struct run *run, struct outfile *out)
+{
+	const struct diff_command_options *options = &run->options;
+	struct diff *diff = &run->diff;
+	struct svg_options svg = svg_defaults();
+	struct buf subtitle CLEANUP_BUF = {0};
+	describe(run, &subtitle);
+	bool *noise CLEANUP_FREE = diff_noise(diff);
+	const char *unit = profile_text(&diff->profile, diff->unit[DIFF_AFTER]);
+	svg.title = options->title ? options->title : "Differential Flame Graph";
+	svg.subtitle = options->subtitle ? options->subtitle : subtitle.data;
+	if (*unit)
+		svg.countname = unit;
+	if (options->width > 0) {
+		svg.width = (unsigned)options->width;
+		svg.fixed_width = true;
+	}
+	svg.negate = options->negate;
+	svg.inverted = options->inverted;
+	svg.diff_names[0] = "before";
+	svg.diff_names[1] = "after";
+	svg.noise = noise;
+	svg.decimals = diff_scale_tree(diff);
+	svg_render(&diff->tree, &diff->profile, &svg, out);
+}
+
+static void write_folded(const struct run *run, struct outfile *out)
+{
+	int64_t numerator, denominator;
+	diff_scale(&run->diff, &numerator, &denominator);
+	render_folded_scaled(&run->diff.tree, run->diff.profile.values[DIFF_BEFORE].decimals, numerator, denominator, out);
+}
+
+static int write_output(struct run *run)
+{
+	const char *format = run->options.format;
+	struct outfile out;
+	struct err err = {0};
+	if (outfile_open(&out, run->options.output, &err) < 0)
+		return say_failure(&err);
+	if (is(format, "svg"))
+		write_svg(run, &out);
+	else if (is(format, "folded"))
+		write_folded(run, &out);
+	else if (is(format, "json"))
+		diff_json(&run->view, &out);
+	else
+		diff_text(&run->view, &out);
+	if (!is(format, "text") && !is(format, "json"))
+		for (size_t i = 0; i < run->note_count; i++)
+			say_warning("%s", run->notes[i].data);
+	return outfile_commit(&out, &err) < 0 ? say_failure(&err) : -1;
+}
+
+static int say_verdicts(const struct run *run)
+{
+	int code = EXIT_DONE;
+	for (size_t i = 0; i < run->view.gate_count; i++) {
+		const struct gate *gate = &run->gates[i];
+		struct buf line CLEANUP_BUF = {0};
+		diff_verdict(&run->diff, gate, &line);
+		const char *nearest = gate->found ? NULL : gate_suggest(gate, &run->diff);
+		say_error("%s%s%s%s", line.data, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+			  nearest ? "'?" : "");
+		if (gate->failed)
+			code = EXIT_THRESHOLD;
+	}
+	return code;
+}
+
+static int compare(struct run *run)
+{
+	const struct diff_command_options *options = &run->options;
+	struct diff_options how = {
+		.normalize = options->normalize,
+		.strip_hex = options->strip_hex,
+		.confidence = options->confidence / 100,
+		.sample_weight = options->sample_weight,
+		.repeated = run->sides[0].count > 1 || run->sides[1].count > 1,
+	};
+	diff_init(&run->diff, &how);
+	int code = load(run);
+	if (code < 0) {
+		diff_compare(&run->diff);
+		for (size_t i = 0; i < options->fail_if.count; i++)
+			gate_check(&run->gates[i], &run->diff, options->fail_on_noise);
+		fill_view(run);
+		code = write_output(run);
+	}
+	if (code < 0)
+		code = say_verdicts(run);
+	diff_release(&run->diff);
+	return code;
+}
+
+static int diff_run(int argc, char **argv)
+{
+	struct run run = {.options = {.input = input_defaults(true),
+				      .show = "both",
+				      .confidence = 95,
+				      .limit = -1,
+				      .width = -1}};
+	struct option_list arguments = {0};
+	int code = options_parse(&command_diff, argc, argv, &run.options, &arguments);
+	if (code >= 0)
+		return code;
+	code = settle(&run, &arguments);
+	if (code < 0)
+		code = compare(&run);
+	for (size_t i = 0; i < sizeof run.notes / sizeof *run.notes; i++)
+		buf_release(&run.notes[i]);
+	for (int side = 0; side < 2; side++)
+		option_list_release(&run.sides[side]);
+	free(run.gates);
+	option_list_release(&arguments);
+	option_list_release(&run.options.before);
+	option_list_release(&run.options.after);
+	option_list_release(&run.options.fail_if);
+	input_release(&run.options.input);
+	return code;
+}
+
+const struct command command_diff = {
+	.name = "diff",
+	.summary = "Show what changed between two profiles",
+	.arguments = "BEFORE AFTER",
+	.description =
+		"Compares two profiles, or two sets of them, and says for each function how its weight changed and how sure that "
+		"is. Weights are compared as they are; where the totals are not comparable, because the runs differ in length or "
+		"load, --normalize compares shares.\n\n"
+		"With single runs the confidence comes from the number of samples: it knows how much chance the sampling itself "
+		"adds, not how much the program differs from run to run. With two or more runs on a side it comes from their "
+		"spread. Confidences are corrected for the number of functions (false discovery rate). Changes below --confidence "
+		"are marked ~ and are grey in pictures.\n\n"
+		"With --fail-if it is a gate for CI: exit code 3 when a threshold is exceeded by more than noise, 0 when not.",
+	.options = diff_rows,
+	.examples = diff_examples,
+	.run = diff_run,
+};

@@ -1,0 +1,425 @@
+/* wick flame: the interactive flame graph. */
+#include "base/text.h"
+#include "cmd/input.h"
+#include "render/nameattr.h"
+#include "render/palette_map.h"
+#include "render/svg.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PALETTE_MAP_PATH "palette.map" /* in the current folder, as flamegraph.pl has it */
+#define DEFAULT_OUTPUT "flamegraph.svg" /* when it would go to a terminal */
+#define FEW_STACKS 100
+
+struct flame_options {
+	struct input_options input;
+	const char *output, *title, *subtitle, *notes, *countname, *nametype, *fonttype, *encoding;
+	const char *minwidth, *colors, *bgcolors, *uicolor, *search_color, *stroke_color, *nameattr, *theme, *sort;
+	double fontsize, fontwidth, total, factor;
+	long long width, height;
+	bool hash, random, deterministic, cp, reverse, inverted, flamechart, negate, no_sort;
+	bool truncate_text_right, colordiffusion, no_javascript, pretty_xml, quiet, verbose;
+	struct option_list base;
+};
+
+static const char *const theme_choices[] = {"auto", "light", "dark", NULL};
+static const char *const sort_choices[] = {"name", "width", NULL};
+
+#define FIELD(field) offsetof(struct flame_options, field)
+#define FLAG(text, field) .name = text, .type = OPTION_FLAG, .offset = FIELD(field)
+#define TEXT(text, field, value) .name = text, .type = OPTION_STRING, .offset = FIELD(field), .argument = value
+static const struct option_row flame_rows[] = {
+	{.type = OPTION_HEADING, .help = "Output"},
+	{TEXT("output", output, "FILE"), .letter = 'o',
+	 .help = "Write to FILE. Default: standard output, or flamegraph.svg when that is a terminal."},
+	{TEXT("title", title, "TEXT"), .help = "Title. Default: Flame Graph, Icicle Graph or Flame Chart."},
+	{TEXT("subtitle", subtitle, "TEXT"), .help = "Second line of the title. Default: none."},
+	{TEXT("notes", notes, "TEXT"), .help = "A comment kept in the file. Must not hold < or >. Default: none."},
+	{TEXT("countname", countname, "TEXT"),
+	 .help = "What is counted. Default: samples, or the event when its periods are counted (cycles)."},
+	{TEXT("nametype", nametype, "TEXT"), .help = "What a frame is. Default: Function:"},
+	{.name = "width", .type = OPTION_INT, .offset = FIELD(width), .argument = "PIXELS", .min = 40, .max = 100000,
+	 .help = "Fixed width of the picture. Default: it fills the window, and is drawn 1200 wide where scripts do "
+		 "not run."},
+	{.name = "height", .type = OPTION_INT, .offset = FIELD(height), .argument = "PIXELS", .min = 3, .max = 1000,
+	 .help = "Height of a frame. Default: 16."},
+	{TEXT("minwidth", minwidth, "WIDTH"),
+	 .help = "Do not draw frames narrower than this, in pixels, or in percent of the total with %. Default: 0.1."},
+	{TEXT("fonttype", fonttype, "FONT"), .help = "Font of the frames, or a list of fonts. Default: Verdana."},
+	{.name = "fontsize", .type = OPTION_NUMBER, .offset = FIELD(fontsize), .argument = "PIXELS", .min = 1,
+	 .max = 200, .help = "Size of the font. Default: 12."},
+	{.name = "fontwidth", .type = OPTION_NUMBER, .offset = FIELD(fontwidth), .argument = "RATIO", .min = 0.01,
+	 .max = 10, .help = "Average width of a character, as a part of the font's size. Default: 0.59."},
+	{FLAG("truncate-text-right", truncate_text_right),
+	 .help = "Cut names that do not fit at their right end only. Default: the outer qualifiers of a name go first."},
+	{TEXT("encoding", encoding, "NAME"),
+	 .help = "Accepted for scripts of flamegraph.pl. The picture is always in UTF-8, and says so."},
+
+	{.type = OPTION_HEADING, .help = "Layout"},
+	{FLAG("inverted", inverted), .letter = 'i', .help = "Icicle graph: the outermost frames on top."},
+	{FLAG("reverse", reverse), .help = "Merge stacks from their leaves: callers lie above callees."},
+	{FLAG("flamechart", flamechart),
+	 .help = "Flame chart: stacks stay in the order of the input (time), equal ones merge only when adjacent."},
+	{.name = "sort", .type = OPTION_CHOICE, .offset = FIELD(sort), .argument = "KEY", .choices = sort_choices,
+	 .help = "Order of siblings: name (default) or width, widest first."},
+	{FLAG("no-sort", no_sort), .help = "Leave siblings in the order in which the input names them first."},
+	{.name = "base", .type = OPTION_LIST, .offset = FIELD(base), .argument = "FUNCTION",
+	 .help = "Only stacks with this function, and without its callers. May be given several times."},
+	{.name = "total", .type = OPTION_NUMBER, .offset = FIELD(total), .argument = "COUNT", .min = 1e-9, .max = 1e18,
+	 .help = "Count that is the whole width, when it is more than the sum. Default: the sum."},
+	{.name = "factor", .type = OPTION_NUMBER, .offset = FIELD(factor), .argument = "NUMBER", .min = 1e-12,
+	 .max = 1e12, .help = "Multiply the counts that are shown by NUMBER. Default: 1."},
+
+	{.type = OPTION_HEADING, .help = "Colours"},
+	{.name = "colors", .letter = 'c', .type = OPTION_CHOICE, .offset = FIELD(colors), .argument = "PALETTE",
+	 .choices = palette_names,
+	 .help = "Palette. By kind of code: java, js, perl, python, rust, chain, safe (for colour-blind readers too). "
+		 "One range of colours: hot (default), mem, io, wakeup, red, green, blue, aqua, yellow, purple, "
+		 "orange."},
+	{.name = "color", .type = OPTION_CHOICE, .offset = FIELD(colors), .argument = "PALETTE", .hidden = true,
+	 .choices = palette_names, .help = "Short for --colors."},
+	{TEXT("bgcolors", bgcolors, "COLOR"),
+	 .help = "Background: yellow, blue, green, grey or #rrggbb. Default: what goes with the palette."},
+	{FLAG("hash", hash), .help = "Shades by the first letters of a name, so that related names look alike."},
+	{FLAG("random", random), .help = "Random shades, others each time."},
+	{FLAG("deterministic", deterministic), .help = "Shades by a hash of the whole name, as inferno computes it."},
+	{FLAG("cp", cp), .help = "Keep the colours of names in palette.map in the current folder, and use those that "
+				 "are there."},
+	{FLAG("colordiffusion", colordiffusion), .help = "Colour by width: the wider, the redder."},
+	{FLAG("negate", negate), .help = "Swap red and blue where two counts per stack are compared."},
+	{.name = "theme", .type = OPTION_CHOICE, .offset = FIELD(theme), .argument = "THEME", .choices = theme_choices,
+	 .help = "auto (default, as the reader's system), light or dark. The reader can switch."},
+	{TEXT("search-color", search_color, "COLOR"), .help = "Colour of frames found: #rrggbb. Default: #e600e6."},
+	{TEXT("stroke-color", stroke_color, "COLOR"), .help = "Outline of frames: #rrggbb or none (default)."},
+	{TEXT("uicolor", uicolor, "COLOR"), .help = "Colour of the page's own texts: #rrggbb. Default: by theme."},
+	{TEXT("nameattr", nameattr, "FILE"),
+	 .help = "Links, titles and classes of functions: lines of function, tab, and key=value separated by tabs. "
+		 "Keys: href, target, title, class, id, style, g_extra, a_extra."},
+
+	{FLAG("no-javascript", no_javascript), .help = "Only the drawn frames: no script and no data."},
+	{FLAG("quiet", quiet), .letter = 'q', .help = "No warnings about the picture."},
+	{FLAG("pretty-xml", pretty_xml), .hidden = true,
+	 .help = "Accepted for scripts of inferno. There is always one frame on a line."},
+	{FLAG("verbose", verbose), .letter = 'v', .hidden = true, .help = "Accepted for scripts of inferno."},
+	INPUT_OPTION_ROWS(struct flame_options),
+	OPTION_END,
+};
+#undef FIELD
+#undef FLAG
+#undef TEXT
+
+static const struct command_example flame_examples[] = {
+	{"perf script | wick flame -o cpu.svg", "draw what perf recorded"},
+	{"wick flame --colors java --title 'Checkout' app.folded -o app.svg", "folded stacks, coloured by language"},
+	{"wick flame --reverse --inverted --minwidth 0.5% out.perf.gz -o leaf.svg", "who calls the hot functions"},
+	{"wick flame --base handle_request out.folded -o request.svg", "only what happens in one function"},
+	{"wick flame --colors io --countname us --title 'Off-CPU' off.folded >off.svg", "another unit than samples"},
+	{0},
+};
+
+struct run {
+	struct flame_options options;
+	struct option_list files;
+	struct svg_options svg;
+	struct profile profile;
+	struct calltree_options tree_options;
+	struct calltree tree;
+	struct nameattr attributes;
+	struct palette_map map;
+};
+
+static int usage_colour(const char *option, const char *value)
+{
+	return say_usage(&command_flame, "--%s needs a colour such as #1f77b4, not '%s'", option, value);
+}
+
+/* "12.5" or "0.5%", as flamegraph.pl takes it. */
+static bool parse_minwidth(const char *text, double *ret_value, bool *ret_percent)
+{
+	size_t length = strspn(text, "0123456789.");
+	bool percent = text[length] == '%';
+	char *end;
+	double value = strtod(text, &end);
+	if (!length || end != text + length || text[length + percent] || !isfinite(value) || value > 1e6 ||
+	    (percent && value > 100))
+		return false;
+	*ret_value = value;
+	*ret_percent = percent;
+	return true;
+}
+
+static int settle_colours(struct run *run)
+{
+	const struct flame_options *options = &run->options;
+	struct svg_options *svg = &run->svg;
+	svg->palette = palette_find(options->colors);
+	const char *background = options->bgcolors ? options->bgcolors : palette_background_default(svg->palette);
+	if (!palette_background(background, svg->background))
+		return say_usage(&command_flame, "--bgcolors must be yellow, blue, green, grey or #rrggbb, not '%s'",
+				 background);
+	if (options->search_color && !rgb_parse(options->search_color, &svg->search_colour))
+		return usage_colour("search-color", options->search_color);
+	svg->has_ui_colour = options->uicolor;
+	if (options->uicolor && !rgb_parse(options->uicolor, &svg->ui_colour))
+		return usage_colour("uicolor", options->uicolor);
+	svg->has_stroke_colour = options->stroke_color && strcmp(options->stroke_color, "none") != 0;
+	if (svg->has_stroke_colour && !rgb_parse(options->stroke_color, &svg->stroke_colour))
+		return usage_colour("stroke-color", options->stroke_color);
+	if (options->hash && options->deterministic)
+		return say_usage(&command_flame, "--hash and --deterministic exclude each other");
+	svg->shade = options->hash	      ? SHADE_BY_HASH :
+		     options->deterministic ? SHADE_BY_FNV :
+		     options->random	      ? SHADE_RANDOM :
+					      SHADE_BY_SUM;
+	if (options->random && getrandom(&svg->random, sizeof svg->random, 0) != sizeof svg->random)
+		svg->random = (uint64_t)time(NULL);
+	return -1;
+}
+
+static int settle_texts(struct run *run)
+{
+	const struct flame_options *options = &run->options;
+	struct svg_options *svg = &run->svg;
+	if (options->notes && strpbrk(options->notes, "<>"))
+		return say_usage(&command_flame, "--notes must not hold < or >");
+	if (options->fonttype && !svg_font_ok(options->fonttype))
+		return say_usage(&command_flame, "--fonttype needs the name of a font, not '%s'", options->fonttype);
+	if (options->minwidth && !parse_minwidth(options->minwidth, &svg->minwidth, &svg->minwidth_percent))
+		return say_usage(&command_flame, "--minwidth needs pixels or percent, such as 0.5 or 2%%, not '%s'",
+				 options->minwidth);
+	if (options->encoding && strcasecmp(options->encoding, "utf-8") != 0 &&
+	    strcasecmp(options->encoding, "utf8") != 0 && !options->quiet)
+		say_warning("--encoding %s: the picture is written in UTF-8", options->encoding);
+	svg->title = options->title;
+	svg->subtitle = options->subtitle;
+	svg->notes = options->notes;
+	if (options->nametype)
+		svg->nametype = options->nametype;
+	if (options->fonttype)
+		svg->fonttype = options->fonttype;
+	return -1;
+}
+
+static int settle_layout(struct run *run)
+{
+	const struct flame_options *options = &run->options;
+	struct svg_options *svg = &run->svg;
+	bool in_order = options->flamechart || options->no_sort;
+	if (options->sort && in_order)
+		return say_usage(&command_flame, "--sort and --%s exclude each other",
+				 options->flamechart ? "flamechart" : "no-sort");
+	svg->order = in_order					       ? ORDER_INPUT :
+		     options->sort && !strcmp(options->sort, "width") ? ORDER_WIDTH :
+								       ORDER_NAME;
+	svg->fixed_width = options->width > 0;
+	if (options->width > 0)
+		svg->width = (unsigned)options->width;
+	svg->frame_height = (unsigned)options->height;
+	svg->fontsize = options->fontsize;
+	svg->fontwidth = options->fontwidth;
+	svg->total = options->total;
+	svg->factor = options->factor;
+	svg->inverted = options->inverted;
+	svg->reverse = options->reverse;
+	svg->flamechart = options->flamechart;
+	svg->negate = options->negate;
+	svg->truncate_right = options->truncate_text_right;
+	svg->colordiffusion = options->colordiffusion;
+	svg->script = !options->no_javascript;
+	svg->theme = !strcmp(options->theme, "dark")	? SVG_THEME_DARK :
+		     !strcmp(options->theme, "light") ? SVG_THEME_LIGHT :
+							SVG_THEME_AUTO;
+	return -1;
+}
+
+/* The files besides the profile. */
+static int read_side_files(struct run *run)
+{
+	const struct flame_options *options = &run->options;
+	struct err err = {0};
+	if (options->nameattr) {
+		if (nameattr_read(&run->attributes, options->nameattr, &err) < 0)
+			return say_failure(&err);
+		if (run->attributes.dropped > 1 && !options->quiet)
+			say_warning("%s (and %llu more)", run->attributes.first_dropped,
+				    (unsigned long long)run->attributes.dropped - 1);
+		else if (run->attributes.dropped && !options->quiet)
+			say_warning("%s", run->attributes.first_dropped);
+		run->svg.attributes = &run->attributes;
+	}
+	if (options->cp) {
+		if (palette_map_read(&run->map, PALETTE_MAP_PATH, &err) < 0)
+			return say_failure(&err);
+		if (run->map.bad_lines && !options->quiet)
+			say_warning("%s: %llu lines are not NAME->rgb(R,G,B) and were left out", PALETTE_MAP_PATH,
+				    (unsigned long long)run->map.bad_lines);
+		run->svg.map = &run->map;
+	}
+	return -1;
+}
+
+/* The event without modifiers such as :u, which a reader of "1,234 cycles" does not need. */
+static const char *event_name(struct profile *profile, const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	if (!colon || colon == name || !colon[1] || colon[1 + strspn(colon + 1, "ukhGHIpPSDWeb")])
+		return name;
+	str_id id = profile_string(profile, name, (size_t)(colon - name));
+	return profile_text(profile, id);
+}
+
+/* Samples when each weighs one; else their periods are counted, in units of the event. */
+static const char *default_countname(struct run *run)
+{
+	struct profile *profile = &run->profile;
+	if (svg_total(&run->tree) < 0 || profile->differential)
+		return "samples";
+	const struct value_type *value = &profile->values[run->tree_options.values[0]];
+	const char *name = profile_text(profile, value->name), *unit = profile_text(profile, value->unit);
+	if (*unit && strcmp(unit, "samples") != 0)
+		return unit;
+	if (!*name || *unit)
+		return "samples";
+	/* Filters leave samples out, so the whole profile is asked and not the tree. */
+	double counted = (double)profile_total(profile, run->tree_options.values[0]) / pow(10, value->decimals);
+	return counted == (double)profile->quality.samples ? "samples" : event_name(profile, name);
+}
+
+static void warn_about_counts(const struct run *run, double counted)
+{
+	const struct svg_options *svg = &run->svg;
+	CLEANUP_BUF struct buf count = {0};
+	text_decimal_grouped(&count, svg_total(&run->tree), svg->decimals);
+	if (run->options.quiet)
+		return;
+	if (!strcmp(svg->countname, "samples") && counted < FEW_STACKS)
+		say_warning("only %s samples; is something missing?", count.data);
+	/* A total that is a little too small comes from rounding and needs no word. */
+	if (svg->total > 0 && svg->total < counted && svg->total / counted > 0.02)
+		say_warning("--total %.15g is less than the sum %s and was ignored", svg->total, count.data);
+}
+
+static int build_tree(struct run *run)
+{
+	const struct flame_options *options = &run->options;
+	struct calltree_options *tree_options = &run->tree_options;
+	int code = input_tree_options(&run->profile, &options->input, tree_options);
+	if (code >= 0)
+		return code;
+	unsigned decimals = 0;
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; i < 2 && tree_options->values[i] != PROFILE_NONE; i++) {
+			value_id value = tree_options->values[i];
+			if (pass)
+				profile_set_decimals(&run->profile, value, decimals);
+			else if (run->profile.values[value].decimals > decimals)
+				decimals = run->profile.values[value].decimals;
+		}
+	}
+	run->svg.decimals = decimals;
+	run->svg.marks_are_ours = !tree_options->annotate_kernel && !tree_options->annotate_jit;
+	tree_options->annotate_kernel = tree_options->annotate_jit = true;
+	tree_options->order = run->svg.order;
+	tree_options->reverse = options->reverse;
+	tree_options->base = options->base.count ? options->base.items : NULL;
+	calltree_build(&run->tree, &run->profile, tree_options);
+	if (run->tree.total[0][0] > 0 || (run->tree.total[1] && run->tree.total[1][0] > 0))
+		return -1;
+	if (options->base.count)
+		say_error("no stack holds the function that --base asks for");
+	else
+		say_error("nothing to draw: the counts of all stacks are zero");
+	return EXIT_FAILED;
+}
+
+static int write_picture(struct run *run)
+{
+	struct err err = {0};
+	struct outfile out;
+	const char *path = run->options.output;
+	bool chosen = !path && isatty(STDOUT_FILENO);
+	if (chosen)
+		path = DEFAULT_OUTPUT;
+	if (outfile_open(&out, path, &err) < 0)
+		return say_failure(&err);
+	svg_render(&run->tree, &run->profile, &run->svg, &out);
+	if (outfile_commit(&out, &err) < 0)
+		return say_failure(&err);
+	if (run->options.cp && palette_map_write(&run->map, PALETTE_MAP_PATH, &err) < 0)
+		return say_failure(&err);
+	if (chosen)
+		fprintf(stderr, "wick: wrote %s\n", DEFAULT_OUTPUT);
+	return EXIT_DONE;
+}
+
+static int draw(struct run *run)
+{
+	int code = input_load(&run->profile, &run->options.input, &run->files, run->options.flamechart);
+	if (code < 0)
+		code = build_tree(run);
+	if (code >= 0)
+		return code;
+	run->svg.countname = run->options.countname ? run->options.countname : default_countname(run);
+	warn_about_counts(run, (double)svg_total(&run->tree) / pow(10, run->svg.decimals));
+	return write_picture(run);
+}
+
+static int flame_run(int argc, char **argv)
+{
+	struct run run = {
+		.options = {
+			.input = input_defaults(true),
+			.colors = "hot",
+			.theme = "auto",
+			.height = 16,
+			.fontsize = 12,
+			.fontwidth = 0.59,
+			.factor = 1,
+		},
+		.svg = svg_defaults(),
+	};
+	int code = options_parse(&command_flame, argc, argv, &run.options, &run.files);
+	if (code >= 0)
+		return code;
+	profile_init(&run.profile);
+	nameattr_init(&run.attributes);
+	palette_map_init(&run.map);
+	code = settle_texts(&run);
+	if (code < 0)
+		code = settle_colours(&run);
+	if (code < 0)
+		code = settle_layout(&run);
+	if (code < 0)
+		code = read_side_files(&run);
+	if (code < 0)
+		code = draw(&run);
+	calltree_release(&run.tree);
+	palette_map_release(&run.map);
+	nameattr_release(&run.attributes);
+	profile_release(&run.profile);
+	option_list_release(&run.options.base);
+	option_list_release(&run.files);
+	input_release(&run.options.input);
+	return code;
+}
+
+const struct command command_flame = {
+	.name = "flame",
+	.summary = "draw an interactive flame graph (SVG)",
+	.arguments = "[FILE…]",
+	.description =
+		"Reads perf script text or folded stacks, plain or compressed, and writes one SVG that needs nothing else: "
+		"open it in a browser to zoom, search, filter, turn it upside down or inside out, and share a view by its "
+		"address. Where scripts do not run it is still the whole picture.\n\n"
+		"Options are those of flamegraph.pl and of inferno-flamegraph, with the same names and meanings, and the "
+		"colours are those of flamegraph.pl. Folded lines with two counts are drawn as a comparison: red where there "
+		"is more than before, blue where there is less, for each function with everything it called.",
+	.options = flame_rows,
+	.examples = flame_examples,
+	.run = flame_run,
+};

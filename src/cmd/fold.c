@@ -1,0 +1,73 @@
+#include "base/outfile.h"
+#include "cmd/command.h"
+#include "cmd/input.h"
+#include "render/render.h"
+
+struct fold_options {
+	struct input_options input;
+	const char *output;
+};
+
+static const struct option_row fold_rows[] = {
+	{.name = "output", .letter = 'o', .type = OPTION_STRING, .offset = offsetof(struct fold_options, output),
+	 .argument = "FILE", .help = "Write to FILE. Default: standard output."},
+	INPUT_OPTION_ROWS(struct fold_options),
+	OPTION_END,
+};
+
+static int write_folded(const struct calltree *tree, unsigned decimals, const char *path)
+{
+	struct outfile out;
+	struct err err = {0};
+	if (outfile_open(&out, path, &err))
+		return say_failure(&err);
+	render_folded(tree, decimals, &out);
+	if (outfile_commit(&out, &err))
+		return say_failure(&err);
+	return EXIT_DONE;
+}
+
+static int run_fold(int argc, char **argv)
+{
+	struct fold_options options = {.input = input_defaults(false)};
+	struct option_list files = {0};
+	struct profile profile;
+	struct calltree_options tree_options;
+	profile_init(&profile);
+	int result = options_parse(&command_fold, argc, argv, &options, &files);
+	if (result < 0)
+		result = input_load(&profile, &options.input, &files, false);
+	if (result < 0)
+		result = input_tree_options(&profile, &options.input, &tree_options);
+	if (result < 0) {
+		struct calltree tree;
+		unsigned decimals = profile.values[tree_options.values[0]].decimals;
+		calltree_build(&tree, &profile, &tree_options);
+		result = write_folded(&tree, decimals, options.output);
+		calltree_release(&tree);
+	}
+	profile_release(&profile);
+	option_list_release(&files);
+	input_release(&options.input);
+	return result;
+}
+
+const struct command command_fold = {
+	.name = "fold",
+	.summary = "Fold stacks into one line each, with a count",
+	.arguments = "[FILE…|-]",
+	.description =
+		"Reads the text of perf script or stacks that are folded already, plain or compressed with gzip, xz or zstd, "
+		"and writes each distinct stack as one line: the frames from the outermost to the innermost with semicolons "
+		"between, a blank and the weight. The lines are sorted by their bytes and the same for any number of threads.\n\n"
+		"A sample weighs its period, as in stackcollapse-perf.pl. Where the input has several events, the first one is "
+		"taken and the others are counted as left out.",
+	.options = fold_rows,
+	.examples = (const struct command_example[]){
+		{"perf script | wick fold > out.folded", "fold a recording"},
+		{"wick fold --all --tid out.perf.gz", "mark kernel and JIT frames, keep threads apart"},
+		{"wick fold a.folded b.folded -o both.folded", "add up two folded files"},
+		{0},
+	},
+	.run = run_fold,
+};

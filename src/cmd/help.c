@@ -1,0 +1,251 @@
+#include "cmd/help.h"
+
+#include "base/term.h"
+#include "base/text.h"
+
+#include <unistd.h>
+
+#define HELP_WIDTH_MOST 100 /* longer lines read badly */
+#define OPTION_COLUMN 28 /* where the help of an option starts */
+#define OPTION_COLUMN_NARROW 10 /* on narrow terminals it goes below its option */
+
+const struct exit_code_row exit_codes[] = {
+	{EXIT_DONE, "done"},
+	{EXIT_FAILED, "failed; one line on standard error says why"},
+	{EXIT_USAGE, "wrong options or arguments"},
+	{EXIT_THRESHOLD, "done, and a threshold asked for was exceeded (wick diff --fail-if)"},
+	{0, NULL},
+};
+
+static void add_spaces(struct buf *out, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		buf_char(out, ' ');
+}
+
+/*
+ * Adds words of `text` up to `width` columns. The line stands at column `column` already; further lines begin with
+ * `indent` spaces. Ends with a newline.
+ */
+static void add_wrapped(struct buf *out, const char *text, size_t column, size_t indent, size_t width)
+{
+	bool first = true;
+	for (;;) {
+		text += strspn(text, " \n");
+		size_t length = strcspn(text, " \n"), columns = text_columns(text, length);
+		if (!length)
+			break;
+		if (!first && column + 1 + columns > width) {
+			buf_char(out, '\n');
+			add_spaces(out, indent);
+			column = indent;
+			first = true;
+		}
+		if (!first)
+			buf_char(out, ' ');
+		buf_add(out, text, length);
+		column += columns + !first;
+		first = false;
+		text += length;
+	}
+	buf_char(out, '\n');
+}
+
+/* Paragraphs are parted by blank lines; one that begins with a space keeps its lines. */
+static void add_paragraphs(struct buf *out, const char *text, size_t width)
+{
+	while (*text) {
+		const char *end = strstr(text, "\n\n");
+		size_t length = end ? (size_t)(end - text) : strlen(text);
+		CLEANUP_BUF struct buf paragraph = {0};
+		buf_add(&paragraph, text, length);
+		buf_char(out, '\n');
+		if (*text == ' ')
+			buf_printf(out, "%s\n", paragraph.data);
+		else
+			add_wrapped(out, paragraph.data, 0, 0, width);
+		text += length;
+		text += strspn(text, "\n");
+	}
+}
+
+void help_option_spelling(struct buf *out, const struct option_row *row)
+{
+	if (row->letter)
+		buf_printf(out, "-%c, ", row->letter);
+	buf_printf(out, "--%s%s", row->negatable ? "[no-]" : "", row->name);
+	if (row->type != OPTION_FLAG)
+		buf_printf(out, " %s%s", row->argument ? row->argument : "VALUE", row->type == OPTION_REST ? "…" : "");
+}
+
+static void add_option(struct buf *out, const struct option_row *row, size_t width)
+{
+	CLEANUP_BUF struct buf spelling = {0};
+	CLEANUP_BUF struct buf text = {0};
+	help_option_spelling(&spelling, row);
+	/* Long names stand in one column, with or without a letter before them. */
+	size_t lead = row->letter ? 2 : 6;
+	size_t column = lead + text_columns(spelling.data, spelling.size);
+	size_t help_column = width < 64 ? OPTION_COLUMN_NARROW : OPTION_COLUMN;
+	add_spaces(out, lead);
+	buf_str(out, spelling.data);
+	if (column + 1 > help_column) {
+		buf_char(out, '\n');
+		column = 0;
+	}
+	add_spaces(out, help_column - column);
+	buf_str(&text, row->help ? row->help : "");
+	for (const char *const *choice = row->choices; choice && *choice; choice++)
+		buf_printf(&text, "%s%s", choice == row->choices ? " One of: " : ", ", *choice);
+	if (row->choices)
+		buf_char(&text, '.');
+	add_wrapped(out, text.data, help_column, help_column, width);
+}
+
+static void add_options(struct buf *out, const struct command *command, size_t width)
+{
+	const struct option_row *row = command->options;
+	if (row->type != OPTION_HEADING)
+		buf_str(out, "\nOptions:\n");
+	for (; row->type != OPTION_HEADING || row->help; row++) {
+		if (row->type == OPTION_HEADING)
+			buf_printf(out, "\n%s:\n", row->help);
+		else if (!row->hidden)
+			add_option(out, row, width);
+	}
+	static const struct option_row help_row = {.name = "help", .letter = 'h', .help = "Show this help.",
+						   .type = OPTION_FLAG};
+	buf_char(out, '\n');
+	add_option(out, &help_row, width);
+}
+
+static void add_exit_codes(struct buf *out, size_t width)
+{
+	buf_str(out, "\nExit codes:\n");
+	for (const struct exit_code_row *row = exit_codes; row->meaning; row++) {
+		buf_printf(out, "  %d  ", row->code);
+		add_wrapped(out, row->meaning, 5, 5, width);
+	}
+}
+
+void help_command(struct buf *out, const struct command *command, int width)
+{
+	size_t columns = width < HELP_WIDTH_MOST ? (size_t)width : HELP_WIDTH_MOST;
+	buf_printf(out, "wick %s: ", command->name);
+	add_wrapped(out, command->summary, 7 + strlen(command->name), 0, columns);
+	buf_printf(out, "\nUsage: wick %s [options]%s%s\n", command->name, command->arguments ? " " : "",
+		   command->arguments ? command->arguments : "");
+	if (command->description)
+		add_paragraphs(out, command->description, columns);
+	add_options(out, command, columns);
+	if (command->examples)
+		buf_str(out, "\nExamples:\n");
+	for (const struct command_example *example = command->examples; example && example->command; example++) {
+		buf_printf(out, "  %s\n      ", example->command);
+		add_wrapped(out, example->says, 6, 6, columns);
+	}
+	add_exit_codes(out, columns);
+}
+
+void help_overview(struct buf *out, int width)
+{
+	size_t columns = width < HELP_WIDTH_MOST ? (size_t)width : HELP_WIDTH_MOST;
+	buf_str(out, "wick " WICK_VERSION ": ");
+	add_wrapped(out, "profiles as flame graphs, comparisons and reports", 12, 0, columns);
+	buf_str(out, "\nUsage: wick COMMAND [options] [arguments]\n\nCommands:\n");
+	for (size_t i = 0; commands[i]; i++) {
+		buf_printf(out, "  %-8s  ", commands[i]->name);
+		add_wrapped(out, commands[i]->summary, 12, 12, columns);
+	}
+	buf_str(out, "\nA first picture:\n"
+		     "  perf record -F 99 -g -- sleep 10 && perf script | wick flame -o flame.svg\n\n");
+	add_wrapped(out, "wick COMMAND --help shows the options of a command and examples; wick --version the version.", 0,
+		    0, columns);
+	add_exit_codes(out, columns);
+}
+
+static int print(const struct buf *text)
+{
+	struct outfile out;
+	struct err err = {0};
+	if (outfile_open(&out, NULL, &err) < 0)
+		return say_failure(&err);
+	outfile_add(&out, text->data, text->size);
+	return outfile_commit(&out, &err) < 0 ? say_failure(&err) : EXIT_DONE;
+}
+
+int help_print(const struct command *command)
+{
+	CLEANUP_BUF struct buf text = {0};
+	int width = term_width(STDOUT_FILENO, 80);
+	if (command)
+		help_command(&text, command, width);
+	else
+		help_overview(&text, width);
+	return print(&text);
+}
+
+struct help_options {
+	bool manual;
+	const char *completion;
+};
+
+static const char *const shells[] = {"bash", "zsh", NULL};
+
+static const struct option_row help_options[] = {
+	{.name = "man", .type = OPTION_FLAG, .offset = offsetof(struct help_options, manual),
+	 .help = "Write the man page of the command (of wick itself without one) as roff."},
+	{.name = "completion", .type = OPTION_CHOICE, .offset = offsetof(struct help_options, completion),
+	 .argument = "SHELL", .choices = shells, .help = "Write the completion script for this shell."},
+	OPTION_END,
+};
+
+static const struct command_example help_examples[] = {
+	{"wick help flame", "The options of wick flame, with examples."},
+	{"wick help --man flame | man -l -", "Its man page, without installing it."},
+	{"source <(wick help --completion bash)", "Completion with the Tab key, for the running bash."},
+	{0},
+};
+
+static int help_run(int argc, char **argv)
+{
+	struct help_options options = {0};
+	struct option_list arguments = {0};
+	const struct command *topic = NULL;
+	CLEANUP_BUF struct buf text = {0};
+	int code = options_parse(&command_help, argc, argv, &options, &arguments);
+	if (code >= 0)
+		return code;
+	const char *name = arguments.count ? arguments.items[0] : NULL;
+	bool too_many = arguments.count > 1;
+	option_list_release(&arguments);
+	if (too_many)
+		return say_usage(&command_help, "help takes one command");
+	if (name && !(topic = command_find(name))) {
+		const struct command *near = command_suggest(name);
+		return near ? say_usage(NULL, "there is no command '%s'; did you mean %s?", name, near->name)
+			    : say_usage(NULL, "there is no command '%s'", name);
+	}
+	if (options.completion) {
+		if (!strcmp(options.completion, "zsh"))
+			completion_zsh(&text);
+		else
+			completion_bash(&text);
+	} else if (options.manual) {
+		manual_page(&text, topic);
+	} else {
+		return help_print(topic);
+	}
+	return print(&text);
+}
+
+const struct command command_help = {
+	.name = "help",
+	.summary = "Show the commands, or the options of one",
+	.arguments = "[COMMAND]",
+	.description = "Without a command this lists the commands. The same tables give the man pages and the completion "
+		       "of the shells.",
+	.options = help_options,
+	.examples = help_examples,
+	.run = help_run,
+};

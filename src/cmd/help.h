@@ -1,0 +1,40 @@
+/* What is written from the tables of the commands: help, man pages, shell completions. */
+#ifndef WICK_CMD_HELP_H
+#define WICK_CMD_HELP_H
+
+#include "base/outfile.h"
+#include "cmd/command.h"
+
+extern const struct command command_help;
+
+/* The exit codes in words, for help and man pages; ends with {0}. */
+struct exit_code_row {
+	int code;
+	const char *meaning;
+};
+extern const struct exit_code_row exit_codes[];
+
+/* The command of a name, or NULL. */
+const struct command *command_find(const char *name);
+/* The command that is written most like `name`, or NULL when none comes near. */
+const struct command *command_suggest(const char *name);
+/* An edit distance that still looks like a slip when `typed` was meant to be something else. */
+unsigned suggest_limit(const char *typed);
+
+/* `wick help`, for `width` columns. */
+void help_overview(struct buf *out, int width);
+/* `wick CMD --help`. */
+void help_command(struct buf *out, const struct command *command, int width);
+/* "-o, --output FILE" */
+void help_option_spelling(struct buf *out, const struct option_row *row);
+/* Prints the help of a command (NULL: the overview) on standard output; returns an exit code. */
+int help_print(const struct command *command);
+
+/* The man page of a command, or wick(1) for NULL. */
+void manual_page(struct buf *out, const struct command *command);
+
+/* The completion script for "bash" or "zsh". */
+void completion_bash(struct buf *out);
+void completion_zsh(struct buf *out);
+
+#endif

@@ -1,0 +1,110 @@
+#include "cmd/help.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/*
+ * With standard input, output or error closed, the next open() would get its number, and messages would go into a
+ * file of the user's. A stand-in of the wrong direction keeps the number and lets every use fail.
+ */
+static void hold_standard_streams(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+}
+
+static void die_by_signal(int number)
+{
+	outfile_remove_temporaries();
+	/* SA_RESETHAND has restored the default: the caller sees a process killed by this signal. */
+	raise(number);
+}
+
+static void set_signals(void)
+{
+	static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+		struct sigaction old, action = {.sa_handler = die_by_signal, .sa_flags = SA_RESETHAND};
+		sigemptyset(&action.sa_mask);
+		/* What nohup or a shell made the process ignore stays ignored. */
+		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(deadly[i], &action, NULL);
+	}
+	/* These come back as EPIPE and EFBIG of write(), which are told in words. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static void die_without_memory(size_t wanted)
+{
+	char text[160];
+	int length = snprintf(text, sizeof text,
+			      "wick: out of memory (%zu more bytes wanted); give it more, or less input at once\n", wanted);
+	outfile_remove_temporaries();
+	(void)!write(STDERR_FILENO, text, (size_t)length);
+	_exit(EXIT_FAILED);
+}
+
+static int print_version(void)
+{
+	struct outfile out;
+	struct err err = {0};
+	if (outfile_open(&out, NULL, &err) < 0)
+		return say_failure(&err);
+	outfile_str(&out, "wick " WICK_VERSION "\n");
+	return outfile_commit(&out, &err) < 0 ? say_failure(&err) : EXIT_DONE;
+}
+
+static int run_without_command(void)
+{
+	CLEANUP_BUF struct buf text = {0};
+	buf_str(&text, "usage: wick COMMAND [options] [arguments]\n\n");
+	for (size_t i = 0; commands[i]; i++)
+		buf_printf(&text, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+	buf_str(&text, "\nwick help says more.\n");
+	(void)!write(STDERR_FILENO, text.data, text.size);
+	return EXIT_USAGE;
+}
+
+static int unknown_command(const char *name)
+{
+	const struct command *near = command_suggest(name);
+	if (name[0] == '-')
+		return say_usage(NULL, "there is no option %s; options come after a command", name);
+	if (near)
+		return say_usage(NULL, "there is no command '%s'; did you mean %s?", name, near->name);
+	return say_usage(NULL, "there is no command '%s'", name);
+}
+
+static int run(int argc, char **argv)
+{
+	if (argc < 2)
+		return run_without_command();
+	const char *name = argv[1];
+	if (!strcmp(name, "--version") || !strcmp(name, "-V") || !strcmp(name, "version"))
+		return print_version();
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		return help_print(NULL);
+	const struct command *command = command_find(name);
+	return command ? command->run(argc - 1, argv + 1) : unknown_command(name);
+}
+
+int main(int argc, char **argv)
+{
+	hold_standard_streams();
+	/* For the width of characters; numbers stay as they are in C. */
+	setlocale(LC_CTYPE, "C.UTF-8");
+	mem_on_exhausted(die_without_memory);
+	set_signals();
+	int code = run(argc, argv);
+	if (fflush(stdout) != 0) {
+		say_error("cannot write standard output: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	return code;
+}

@@ -1,0 +1,212 @@
+/* Man pages from the tables. They hold no date, so that the same source gives the same bytes. */
+#include "base/text.h"
+#include "cmd/help.h"
+
+#include <ctype.h>
+
+/* Text for roff: its control characters hidden, minus signs that can be copied, other than ASCII by code point. */
+static void add_roff(struct buf *out, const char *text, size_t count)
+{
+	for (size_t at = 0; at < count;) {
+		uint32_t code_point;
+		bool line_start = !out->size || out->data[out->size - 1] == '\n';
+		if (line_start && (text[at] == '.' || text[at] == '\''))
+			buf_str(out, "\\&");
+		at += text_utf8(text + at, count - at, &code_point);
+		switch (code_point) {
+		case '-':
+			buf_str(out, "\\-");
+			break;
+		case '\\':
+			buf_str(out, "\\e");
+			break;
+		case '`':
+			buf_str(out, "\\(ga");
+			break;
+		case '\'':
+			buf_str(out, "\\(aq");
+			break;
+		case '^':
+			buf_str(out, "\\(ha");
+			break;
+		case '~':
+			buf_str(out, "\\(ti");
+			break;
+		default:
+			if (code_point < 0x80)
+				buf_char(out, (char)code_point);
+			else
+				buf_printf(out, "\\[u%04X]", code_point);
+		}
+	}
+}
+
+static void add_text(struct buf *out, const char *text)
+{
+	add_roff(out, text, strlen(text));
+}
+
+static void add_line(struct buf *out, const char *text)
+{
+	add_text(out, text);
+	buf_char(out, '\n');
+}
+
+/* As the help does: paragraphs parted by blank lines, those that begin with a space as they are. */
+static void add_paragraphs(struct buf *out, const char *text)
+{
+	while (*text) {
+		const char *end = strstr(text, "\n\n");
+		size_t length = end ? (size_t)(end - text) : strlen(text);
+		bool literal = *text == ' ';
+		buf_str(out, literal ? ".PP\n.nf\n" : ".PP\n");
+		for (size_t line = 0; line < length; line++) {
+			size_t size = strcspn(text + line, "\n");
+			if (size > length - line)
+				size = length - line;
+			add_roff(out, text + line, size);
+			buf_char(out, '\n');
+			line += size;
+		}
+		if (literal)
+			buf_str(out, ".fi\n");
+		text += length;
+		text += strspn(text, "\n");
+	}
+}
+
+static void add_heading(struct buf *out, const char *name)
+{
+	CLEANUP_BUF struct buf upper = {0};
+	for (const char *c = name; *c; c++)
+		buf_char(&upper, (char)toupper((unsigned char)*c));
+	buf_printf(out, ".TH %s 1 \"\" \"wick " WICK_VERSION "\" \"User Commands\"\n.SH NAME\n", upper.data);
+}
+
+/* The spelling of the help, with the words that are typed in bold and the value in italics. */
+static void add_option(struct buf *out, const struct option_row *row)
+{
+	buf_str(out, ".TP\n");
+	if (row->letter)
+		buf_printf(out, "\\fB\\-%c\\fR, ", row->letter);
+	buf_str(out, "\\fB\\-\\-");
+	if (row->negatable)
+		buf_str(out, "\\fR[\\fBno\\-\\fR]\\fB");
+	add_text(out, row->name);
+	buf_str(out, "\\fR");
+	if (row->type != OPTION_FLAG) {
+		buf_str(out, " \\fI");
+		add_text(out, row->argument ? row->argument : "VALUE");
+		buf_printf(out, "\\fR%s", row->type == OPTION_REST ? "\\[u2026]" : "");
+	}
+	buf_char(out, '\n');
+	add_line(out, row->help ? row->help : "Accepted so that scripts of other tools keep working.");
+	for (const char *const *choice = row->choices; choice && *choice; choice++) {
+		buf_str(out, choice == row->choices ? "One of: \\fB" : "\\fR, \\fB");
+		add_text(out, *choice);
+	}
+	if (row->choices)
+		buf_str(out, "\\fR.\n");
+}
+
+static void add_options(struct buf *out, const struct command *command)
+{
+	buf_str(out, ".SH OPTIONS\n");
+	for (const struct option_row *row = command->options; row->type != OPTION_HEADING || row->help; row++) {
+		if (row->type == OPTION_HEADING) {
+			buf_str(out, ".SS ");
+			add_line(out, row->help);
+		} else {
+			add_option(out, row);
+		}
+	}
+	buf_str(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nShow the options and examples.\n"
+		     ".PP\n"
+		     "Long options may be cut as long as they stay unique, and take their value as the next argument or after "
+		     "\\(lq=\\(rq.\n");
+}
+
+static void add_examples(struct buf *out, const struct command *command)
+{
+	if (!command->examples)
+		return;
+	buf_str(out, ".SH EXAMPLES\n");
+	for (const struct command_example *example = command->examples; example->command; example++) {
+		buf_str(out, ".TP\n\\fB");
+		add_text(out, example->command);
+		buf_str(out, "\\fR\n");
+		add_line(out, example->says);
+	}
+}
+
+static void add_foot(struct buf *out, const struct command *command)
+{
+	buf_str(out, ".SH EXIT STATUS\n");
+	for (const struct exit_code_row *row = exit_codes; row->meaning; row++) {
+		buf_printf(out, ".TP\n%d\n", row->code);
+		add_line(out, row->meaning);
+	}
+	buf_str(out, ".SH ENVIRONMENT\n"
+		     ".TP\n\\fBCOLUMNS\\fR\nThe width that texts are made for, instead of that of the terminal.\n"
+		     ".TP\n\\fBNO_COLOR\\fR\nWhen set and not empty, no colour is written to the terminal.\n"
+		     ".SH SEE ALSO\n");
+	const char *separator = "";
+	if (command) {
+		buf_str(out, ".BR wick (1)");
+		separator = ",\n";
+	}
+	for (size_t i = 0; commands[i]; i++) {
+		if (commands[i] == command || commands[i] == &command_help)
+			continue;
+		buf_printf(out, "%s.BR wick\\-%s (1)", separator, commands[i]->name);
+		separator = ",\n";
+	}
+	buf_char(out, '\n');
+}
+
+static void add_command_page(struct buf *out, const struct command *command)
+{
+	CLEANUP_BUF struct buf name = {0};
+	buf_printf(&name, "wick-%s", command->name);
+	add_heading(out, name.data);
+	add_text(out, name.data);
+	buf_str(out, " \\- ");
+	add_line(out, command->summary);
+	buf_printf(out, ".SH SYNOPSIS\n\\fBwick %s\\fR [\\fIoptions\\fR] ", command->name);
+	add_line(out, command->arguments ? command->arguments : "");
+	buf_str(out, ".SH DESCRIPTION\n");
+	add_paragraphs(out, command->description ? command->description : command->summary);
+	add_options(out, command);
+	add_examples(out, command);
+	add_foot(out, command);
+}
+
+static void add_main_page(struct buf *out)
+{
+	add_heading(out, "wick");
+	buf_str(out, "wick \\- profiles as flame graphs, comparisons and reports\n"
+		     ".SH SYNOPSIS\n\\fBwick\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]\n"
+		     ".br\n\\fBwick help\\fR [\\fICOMMAND\\fR]\n.br\n\\fBwick \\-\\-version\\fR\n"
+		     ".SH DESCRIPTION\n"
+		     "wick reads profiles (the text of \\fBperf script\\fR, or folded stacks; plain or compressed with gzip, xz or\n"
+		     "zstd) and shows where the time went: as an interactive flame graph in one SVG file, as the difference of\n"
+		     "two profiles, as tables and call trees, or as folded stacks for other tools.\n"
+		     ".SH COMMANDS\n");
+	for (size_t i = 0; commands[i]; i++) {
+		buf_printf(out, ".TP\n\\fBwick %s\\fR\n", commands[i]->name);
+		add_line(out, commands[i]->summary);
+	}
+	buf_str(out, ".SS The options of wick help\n");
+	for (const struct option_row *row = command_help.options; row->type != OPTION_HEADING; row++)
+		add_option(out, row);
+	add_examples(out, &command_help);
+	add_foot(out, NULL);
+}
+
+void manual_page(struct buf *out, const struct command *command)
+{
+	if (command && command != &command_help)
+		add_command_page(out, command);
+	else
+		add_main_page(out);
+}

@@ -1,0 +1,299 @@
+/* wick report: where the time goes, as text. */
+#include "base/term.h"
+#include "cmd/input.h"
+#include "render/report.h"
+
+#include <unistd.h>
+
+struct report_options {
+	struct input_options input;
+	const char *by, *sort, *format, *output;
+	bool tree, bottom_up, json, csv;
+	double min_percent;
+	long long max_depth, limit, width;
+};
+
+static const char *const by_choices[] = {"function", "module", "thread", "comm", "process", NULL};
+static const char *const sort_choices[] = {"self", "total", "name", NULL};
+static const char *const format_choices[] = {"text", "json", "csv", NULL};
+
+#define FIELD(field) offsetof(struct report_options, field)
+static const struct option_row report_rows[] = {
+	{.type = OPTION_HEADING, .help = "What to show"},
+	{.name = "by", .type = OPTION_CHOICE, .offset = FIELD(by), .argument = "WHAT", .choices = by_choices,
+	 .help = "One row for each function (default), module, thread (comm-pid/tid as far as known), comm (threads by "
+		 "name) or process. Folded stacks name no threads: there the outermost frame stands for them."},
+	{.name = "tree", .type = OPTION_FLAG, .offset = FIELD(tree),
+	 .help = "Show the call tree from the outermost callers down."},
+	{.name = "bottom-up", .type = OPTION_FLAG, .offset = FIELD(bottom_up),
+	 .help = "Show the call tree from the functions that spent the time up to their callers."},
+	{.name = "sort", .type = OPTION_CHOICE, .offset = FIELD(sort), .argument = "KEY", .choices = sort_choices,
+	 .help = "Order of the rows: self (default), total (with callees) or name. Trees are always heaviest first."},
+	{.name = "limit", .type = OPTION_INT, .offset = FIELD(limit), .argument = "N", .min = 0, .max = 1e9,
+	 .help = "At most N rows; in trees at most N callees of each function. 0 shows all. Default: 30 for the "
+		 "text of a table, else all."},
+	{.name = "min-percent", .type = OPTION_NUMBER, .offset = FIELD(min_percent), .argument = "P", .max = 100,
+	 .help = "Leave branches below P percent of the total out of trees; what is left out is counted. Default: 0.5 "
+		 "for text, else 0."},
+	{.name = "max-depth", .type = OPTION_INT, .offset = FIELD(max_depth), .argument = "N", .min = 0, .max = 1e9,
+	 .help = "Cut trees below depth N. Default: 0, no limit."},
+	{.type = OPTION_HEADING, .help = "Output"},
+	{.name = "format", .type = OPTION_CHOICE, .offset = FIELD(format), .argument = "FORMAT",
+	 .choices = format_choices, .help = "text (default), json or csv."},
+	{.name = "json", .type = OPTION_FLAG, .offset = FIELD(json), .help = "Short for --format json."},
+	{.name = "csv", .type = OPTION_FLAG, .offset = FIELD(csv), .help = "Short for --format csv."},
+	{.name = "output", .letter = 'o', .type = OPTION_STRING, .offset = FIELD(output), .argument = "FILE",
+	 .help = "Write to FILE instead of standard output."},
+	{.name = "width", .type = OPTION_INT, .offset = FIELD(width), .argument = "COLUMNS", .min = 0, .max = 100000,
+	 .help = "Shorten names so that text lines fit into COLUMNS. Default: the terminal's width, and no limit (0) "
+		 "when the output is not a terminal."},
+	INPUT_OPTION_ROWS(struct report_options),
+	OPTION_END,
+};
+#undef FIELD
+
+static const struct command_example report_examples[] = {
+	{"perf script | wick report", "the functions that take the most time themselves"},
+	{"wick report --sort total --limit 50 out.folded", "the fifty with the most time including callees"},
+	{"wick report --tree --min-percent 2 out.perf.gz", "the call tree without branches below 2 %"},
+	{"wick report --by thread out.perf", "how the time is spread over the threads"},
+	{"wick report --json out.folded | jq '.rows[0].name'", "the hottest function, for a script"},
+	{0},
+};
+
+struct run {
+	struct report_options options;
+	struct option_list files;
+	struct profile profile;
+	struct calltree_options tree_options;
+	struct report report;
+	struct outfile out;
+};
+
+static bool is(const char *text, const char *word)
+{
+	return strcmp(text, word) == 0;
+}
+
+/* Settles what depends on several options. -1 to go on, else the exit code. */
+static int settle(struct report_options *options)
+{
+	const struct command *command = &command_report;
+	if (options->tree && options->bottom_up)
+		return say_usage(command, "--tree and --bottom-up exclude each other");
+	bool tree = options->tree || options->bottom_up;
+	if (tree && options->by && !is(options->by, "function"))
+		return say_usage(command, "trees are made of functions: --by %s has no tree", options->by);
+	if (options->json && options->csv)
+		return say_usage(command, "--json and --csv exclude each other");
+	if (options->format && ((options->json && !is(options->format, "json")) ||
+				(options->csv && !is(options->format, "csv"))))
+		return say_usage(command, "--format %s and --%s exclude each other", options->format,
+				 options->json ? "json" : "csv");
+	if (options->json)
+		options->format = "json";
+	if (options->csv)
+		options->format = "csv";
+	if (!options->format)
+		options->format = "text";
+	bool text = is(options->format, "text");
+	if (!options->by)
+		options->by = "function";
+	if (options->limit < 0)
+		options->limit = text && !tree ? 30 : 0;
+	if (options->min_percent < 0)
+		options->min_percent = text ? 0.5 : 0;
+	return -1;
+}
+
+static void fit_terminal(struct run *run)
+{
+	bool to_stdout = !run->options.output || is(run->options.output, "-");
+	run->report.colour = to_stdout && term_colour(STDOUT_FILENO);
+	if (run->options.width >= 0)
+		run->report.width = (int)run->options.width;
+	else if (to_stdout)
+		run->report.width = term_width(STDOUT_FILENO, 0);
+}
+
+static void write_tree(struct run *run)
+{
+	struct calltree tree;
+	struct tree_lines lines;
+	struct report *report = &run->report;
+	const struct report_options *options = &run->options;
+	run->tree_options.reverse = options->bottom_up;
+	run->tree_options.order = ORDER_WIDTH;
+	calltree_build(&tree, &run->profile, &run->tree_options);
+	struct tree_pruning pruning = {
+		.min_percent = options->min_percent,
+		.max_depth = (uint32_t)options->max_depth,
+		.limit = report->limit,
+	};
+	tree_lines_build(&lines, &tree, &pruning);
+	report->total = tree.total[0][0];
+	report->kind = options->bottom_up ? "bottom-up" : "tree";
+	report->heading = options->bottom_up ? "Function, below it its callers" : "Function, below it what it called";
+	if (is(options->format, "json"))
+		report_json_tree(report, &tree, &lines, &run->out);
+	else if (is(options->format, "csv"))
+		report_csv_tree(report, &tree, &lines, &run->out);
+	else
+		report_text_tree(report, &tree, &lines, options->bottom_up, &run->out);
+	tree_lines_release(&lines);
+	calltree_release(&tree);
+}
+
+/* Equal names in two modules are two functions: the tree keeps them apart by a prefix, the table by its own column. */
+static void drop_module_prefix(struct function_table *table, const struct profile *profile)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		struct function_row *row = &table->rows[i];
+		size_t prefix = label_module_prefix(profile, row->name, row->frame);
+		row->name += prefix;
+		row->length -= prefix;
+	}
+}
+
+static bool names_modules(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (profile->functions[i].module)
+			return true;
+	return false;
+}
+
+static void fill_from_tree(struct run *run, struct function_table *table, struct calltree *tree)
+{
+	struct calltree_options options = run->tree_options;
+	const char *by = run->options.by;
+	if (is(by, "function") || is(by, "module")) {
+		options.thread_label = THREAD_LABEL_NONE;
+		options.show_module = true;
+	} else {
+		options.skip_after = NULL; /* it would take the threads away with the callers */
+	}
+	calltree_build(tree, &run->profile, &options);
+	if (is(by, "module")) {
+		function_table_modules(table, tree, &run->profile);
+	} else if (is(by, "function")) {
+		function_table_build(table, tree);
+		if (!run->options.input.module)
+			drop_module_prefix(table, &run->profile);
+	} else {
+		function_table_outermost(table, tree);
+	}
+}
+
+static void fill_table(struct run *run, struct function_table *table, struct calltree *tree)
+{
+	struct report *report = &run->report;
+	const struct profile *profile = &run->profile;
+	const char *by = run->options.by;
+	bool by_thread = is(by, "thread"), by_process = is(by, "process"), by_comm = is(by, "comm");
+	bool threads_known = profile_names_threads(profile, report->value);
+	report->flat_groups = by_thread || by_process || by_comm;
+	if (report->flat_groups && !threads_known)
+		report->note = "the input names no threads: the outermost frame stands for them";
+	else if (is(by, "module") && !names_modules(profile))
+		report->note = "the input names no modules; perf script text does";
+	if ((by_thread || by_process) && threads_known)
+		function_table_threads(table, profile, report->value, by_process);
+	else
+		fill_from_tree(run, table, tree);
+	report->kind = by_thread    ? "threads" :
+		       by_process   ? "processes" :
+		       by_comm	    ? "comms" :
+		       is(by, "module") ? "modules" :
+					  "functions";
+	report->heading = by_thread    ? "Thread" :
+			  by_process   ? "Process" :
+			  by_comm      ? "Thread name" :
+			  is(by, "module") ? "Module" :
+					     "Function";
+}
+
+static void write_table(struct run *run)
+{
+	struct function_table table;
+	struct calltree tree = {0};
+	const struct report_options *options = &run->options;
+	fill_table(run, &table, &tree);
+	enum function_order order = is(options->sort, "total") ? FUNCTIONS_BY_TOTAL :
+				    is(options->sort, "name")  ? FUNCTIONS_BY_NAME :
+								 FUNCTIONS_BY_SELF;
+	function_table_sort(&table, order);
+	if (is(options->format, "json"))
+		report_json_table(&run->report, &table, &run->out);
+	else if (is(options->format, "csv"))
+		report_csv_table(&run->report, &table, &run->out);
+	else
+		report_text_table(&run->report, &table, &run->out);
+	function_table_release(&table);
+	calltree_release(&tree);
+}
+
+static int report_loaded(struct run *run)
+{
+	struct report_options *options = &run->options;
+	struct err err = {0};
+	static const char *const standard_input[] = {"-", NULL};
+	int code = input_tree_options(&run->profile, &options->input, &run->tree_options);
+	if (code >= 0)
+		return code;
+	if (run->profile.differential) {
+		run->tree_options.values[0] = run->tree_options.values[1];
+		run->tree_options.values[1] = PROFILE_NONE;
+		run->report.note = "the input compares two profiles; this is the second one (wick flame draws both)";
+	}
+	run->report.profile = &run->profile;
+	run->report.value = run->tree_options.values[0];
+	run->report.total = profile_total(&run->profile, run->report.value);
+	run->report.inputs = run->files.count ? run->files.items : standard_input;
+	run->report.limit = (size_t)options->limit;
+	fit_terminal(run);
+	if (outfile_open(&run->out, options->output, &err) < 0)
+		return say_failure(&err);
+	if (options->tree || options->bottom_up)
+		write_tree(run);
+	else
+		write_table(run);
+	return outfile_commit(&run->out, &err) < 0 ? say_failure(&err) : EXIT_DONE;
+}
+
+static int report_run(int argc, char **argv)
+{
+	struct run run = {.options = {.input = input_defaults(true),
+				      .sort = "self",
+				      .min_percent = -1,
+				      .limit = -1,
+				      .width = -1}};
+	int code = options_parse(&command_report, argc, argv, &run.options, &run.files);
+	if (code >= 0)
+		return code;
+	profile_init(&run.profile);
+	code = settle(&run.options);
+	if (code < 0)
+		code = input_load(&run.profile, &run.options.input, &run.files, false);
+	if (code < 0)
+		code = report_loaded(&run);
+	profile_release(&run.profile);
+	option_list_release(&run.files);
+	input_release(&run.options.input);
+	return code;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "Show where the time goes: functions, call trees, threads",
+	.arguments = "[FILE…]",
+	.description =
+		"Reads perf script text or folded stacks, plain or compressed, and prints a table: the weight spent in each "
+		"function itself (self) and together with everything it called (total; a recursive function counts once per "
+		"stack).\n\n"
+		"On a terminal lines fit its width and are coloured; piped output is plain and names are whole. The last "
+		"line says how good the profile is: samples, lost samples, stacks cut short, frames without a symbol.",
+	.options = report_rows,
+	.examples = report_examples,
+	.run = report_run,
+};

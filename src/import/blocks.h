@@ -1,0 +1,44 @@
+/*
+ * An input in blocks that several threads can take: each block ends where a record ends, so that blocks can be parsed
+ * independently. Memory is one block per thread, however long the input; only a single record larger than a block makes
+ * its block grow.
+ */
+#ifndef WICK_IMPORT_BLOCKS_H
+#define WICK_IMPORT_BLOCKS_H
+
+#include "import/source.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* Where a record ends. */
+enum block_boundary {
+	AT_LINE, /* behind a newline */
+	AT_BLANK_LINE, /* behind an empty line */
+};
+
+struct block {
+	char *data; /* owned; kept from call to call. data[size] is writable. */
+	size_t size, capacity;
+	uint64_t number; /* 0, 1, 2, … */
+	bool last; /* the input ends with this block */
+};
+
+struct blocks {
+	struct source *source;
+	enum block_boundary boundary;
+	pthread_mutex_t lock;
+	struct block ahead; /* bytes read but not handed out */
+	uint64_t next_number;
+	bool ended;
+	struct err failed; /* why reading stopped early; code 0: it did not */
+};
+
+void blocks_init(struct blocks *blocks, struct source *source);
+void blocks_release(struct blocks *blocks);
+/* Looks at the first bytes without taking them. Call before the first blocks_next(). */
+const char *blocks_peek(struct blocks *blocks, size_t *ret_size);
+/* Fills `block` and returns true, or false at the end. Thread-safe. */
+bool blocks_next(struct blocks *blocks, struct block *block);
+
+#endif

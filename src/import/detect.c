@@ -1,0 +1,109 @@
+#include "import/detect.h"
+
+#include "import/perf_event.h"
+#include "import/perf_frame.h"
+
+#define LINES_TO_SEE 2000
+
+struct signs {
+	size_t events, frames, folded, folded_pairs;
+};
+
+static bool is_text_line(const char *line, size_t length)
+{
+	return !memchr(line, '\0', length);
+}
+
+/* "… 12" or "… 12.5": returns what is left of it, 0 when there is no count. */
+static size_t before_count(const char *line, size_t length)
+{
+	size_t at = length;
+	while (at && (is_digit(line[at - 1]) || line[at - 1] == '.'))
+		at--;
+	if (at == length || !is_digit(line[at]) || !at || !is_space(line[at - 1]))
+		return 0;
+	while (at && is_space(line[at - 1]))
+		at--;
+	return at;
+}
+
+static bool is_stack_line(const char *line, size_t length)
+{
+	struct perf_frame frame;
+	if (!is_space(line[0]) || !perf_frame_split(line, length, &frame))
+		return false;
+	for (size_t i = 0; i < frame.address_length; i++)
+		if (!is_digit(frame.address[i]) && !(frame.address[i] >= 'a' && frame.address[i] <= 'f'))
+			return false;
+	return true;
+}
+
+/* An event line has a colon behind its ids: that of the time, or of the event. */
+static bool is_event_line(const char *line, size_t length)
+{
+	struct perf_event_line event;
+	uint64_t lost;
+	if (!perf_event_parse(line, length, &event))
+		return false;
+	return event.event || perf_event_is_record(line, length, &lost) ||
+	       (!is_space(line[0]) && memchr(event.comm + event.comm_length, ':', length - event.comm_length));
+}
+
+static void look_at(struct signs *signs, const char *line, size_t length)
+{
+	if (!is_text_line(line, length))
+		return;
+	if (is_stack_line(line, length)) {
+		signs->frames++;
+		return;
+	}
+	if (is_event_line(line, length))
+		signs->events++;
+	size_t stack = before_count(line, length);
+	if (stack) {
+		signs->folded++;
+		signs->folded_pairs += before_count(line, stack) != 0;
+	}
+}
+
+static const char *guess_rubbish(const char *data, size_t size)
+{
+	if (size >= 8 && (memcmp(data, "PERFILE2", 8) == 0 || memcmp(data, "2ELIFREP", 8) == 0))
+		return "this is a perf.data file; run perf script on it and give wick the text";
+	if (size >= 4 && memcmp(data, "\177ELF", 4) == 0)
+		return "this is a program, not a profile of it";
+	if (size >= 5 && (memcmp(data, "<?xml", 5) == 0 || memcmp(data, "<svg ", 5) == 0))
+		return "this is XML, perhaps a finished flame graph; give wick the stacks it was made of";
+	if (size >= 3 && memcmp(data, "BZh", 3) == 0)
+		return "this is bzip2 data; decompress it first (gzip, xz and zstd are read as they are)";
+	if (memchr(data, '\0', size))
+		return "binary data; wick reads the text of perf script and folded stacks";
+	return "no line looks like perf script text or like a folded stack (\"main;work 12\")";
+}
+
+const struct import_format *detect_format(const char *data, size_t size, const char **ret_guess)
+{
+	struct signs signs = {0};
+	size_t lines = 0;
+	for (size_t at = 0; at < size && lines < LINES_TO_SEE; lines++) {
+		const char *newline = memchr(data + at, '\n', size - at);
+		size_t next = newline ? (size_t)(newline + 1 - data) : size;
+		size_t length = newline ? (size_t)(newline - data) - at : size - at;
+		while (length && is_space(data[at + length - 1]))
+			length--;
+		if (length && data[at] != '#')
+			look_at(&signs, data + at, length);
+		at = next;
+	}
+	if (signs.events && (signs.frames || signs.events > signs.folded))
+		return &format_perf_script;
+	if (signs.folded)
+		return signs.folded_pairs == signs.folded ? &format_folded_pair : &format_folded;
+	if (signs.events || signs.frames)
+		return &format_perf_script;
+	/* One line longer than what can be seen here: its count is still to come. */
+	if (!memchr(data, '\n', size) && !memchr(data, '\0', size) && memchr(data, ';', size))
+		return &format_folded;
+	*ret_guess = guess_rubbish(data, size);
+	return NULL;
+}

@@ -1,0 +1,32 @@
+/* Text of other tools → profile: perf script output and folded stacks, plain or compressed. */
+#ifndef WICK_IMPORT_IMPORT_H
+#define WICK_IMPORT_IMPORT_H
+
+#include "base/err.h"
+#include "profile/profile.h"
+
+struct import_options {
+	unsigned threads; /* 0: as many as there are cores */
+	bool keep_order; /* keep samples unmerged in input order (flame charts) */
+	bool addresses; /* perf script: put the address into the name of frames without a symbol */
+	bool source_lines; /* perf script: frames are followed by a line with their source position */
+	bool progress; /* show a progress line on a terminal */
+};
+
+/* What went wrong with single lines; the rest of the input was used. */
+struct import_report {
+	uint64_t bad_lines;
+	char first_bad[256]; /* "file:line: reason", empty when there is none */
+	uint64_t cut_stacks;
+	char first_cut[256]; /* "file:line" of the stack the input ends in */
+	char damage[256]; /* why reading stopped before the end, empty when it did not */
+};
+
+/*
+ * Reads one input ("-" or NULL: standard input) and adds it to `profile`, which was initialised by the caller and stays
+ * valid on failure. `report` is added to. Input without a single usable stack fails with ERR_EMPTY or ERR_FORMAT.
+ */
+int import_file(struct profile *profile, const char *path, const struct import_options *options,
+		struct import_report *report, struct err *err);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * The call tree: a profile as renderers draw it. Frames become labels (the text that is shown), equal labels under one
+ * parent become one node, threads become the outermost frames when they are wanted, and every node knows its self and
+ * total weight in up to two value types.
+ *
+ * Nodes are in preorder: node 0 is the root of everything, the subtree of i is [i, end[i]), its first child (if any) is
+ * i + 1 and the next sibling of a child c is end[c].
+ */
+#ifndef WICK_PROFILE_CALLTREE_H
+#define WICK_PROFILE_CALLTREE_H
+
+#include "profile/profile.h"
+
+enum thread_label {
+	THREAD_LABEL_NONE, /* no frame for the thread */
+	THREAD_LABEL_COMM, /* java */
+	THREAD_LABEL_PID, /* java-12 */
+	THREAD_LABEL_TID, /* java-12/13 */
+};
+
+enum tree_order {
+	ORDER_NAME, /* siblings by the bytes of their label */
+	ORDER_WIDTH, /* heaviest first */
+	ORDER_INPUT, /* as they came; in an ordered profile equal neighbours merge only when adjacent */
+};
+
+struct calltree_options {
+	value_id values[2]; /* which value types; the second is PROFILE_NONE unless two are compared */
+	enum thread_label thread_label;
+	enum tree_order order;
+	bool reverse; /* leaf first: callers above callees */
+	bool merge_threads; /* worker-1, worker-2 … are one worker-* */
+	bool annotate_kernel; /* _[k] as stackcollapse-perf.pl writes it */
+	bool annotate_jit; /* _[j] */
+	bool hide_inlined; /* leave out frames the source marked inlined */
+	bool show_module; /* module`function */
+	bool show_line; /* function:file:line when known */
+	const char *const *skip_after; /* NULL-terminated: the deepest frame of this name becomes the outermost */
+	const char *const *base; /* NULL-terminated: as skip_after, and stacks without such a frame are left out */
+};
+
+struct tree_label {
+	const char *text; /* NUL-terminated, any bytes */
+	size_t length;
+	frame_id frame; /* the heaviest frame behind the label; PROFILE_NONE for thread labels and the root */
+};
+
+struct calltree {
+	uint32_t count;
+	uint32_t *label; /* index into labels */
+	uint32_t *parent;
+	uint32_t *end;
+	uint32_t *depth; /* root is 0 */
+	int64_t *self[2], *total[2]; /* [1] is NULL unless two value types are compared */
+	uint32_t max_depth;
+
+	struct tree_label *labels; /* labels[0] is the root's, "all" */
+	size_t label_count;
+	uint32_t *rank; /* order of labels as folded text sorts them (as if followed by ';') */
+	uint64_t left_out; /* samples without a `base` frame */
+	struct arena arena; /* text of the labels */
+};
+
+/* Labels of all nodes stay valid after the profile is released. */
+void calltree_build(struct calltree *tree, const struct profile *profile, const struct calltree_options *options);
+void calltree_release(struct calltree *tree);
+
+#endif

@@ -1,0 +1,196 @@
+/*
+ * How sure a change is.
+ *
+ * Single runs: a sampling profiler counts events that fall on functions by chance, so a count varies like a Poisson
+ * number; this is what resampling the profile would show, in closed form. Repeated runs: Welch's t-test on the runs, whose
+ * spread is not believed below the counting noise. Looking at thousands of functions finds some "changes" at any level,
+ * so confidences are corrected by Benjamini and Hochberg's rule.
+ */
+#include "profile/diff_runs.h"
+
+#include "profile/statistics.h"
+
+#include <math.h>
+
+/* Two counts whose sum is below this cannot differ significantly at 95 %. They are noise and burden no correction. */
+#define FEWEST_SAMPLES 5
+
+struct judge {
+	struct diff *diff;
+	double sample_weight[2]; /* in units of the value type */
+};
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+struct weights {
+	uint64_t divisor; /* of all weights */
+	double sum, squares;
+	size_t stacks;
+};
+
+static struct weights weights_of(const struct profile *profile, value_id side)
+{
+	struct weights weights = {0};
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		const struct sample *sample = &profile->samples[i];
+		if (sample->value != side || sample->weight <= 0)
+			continue;
+		double weight = (double)sample->weight;
+		weights.divisor = common_divisor((uint64_t)sample->weight, weights.divisor);
+		weights.sum += weight;
+		weights.squares += weight * weight;
+		weights.stacks++;
+	}
+	return weights;
+}
+
+/* Periods are large and shared by many stacks; the counts of a few stacks may have a small divisor by chance. */
+#define SMALLEST_PERIOD 1000
+#define STACKS_FOR_PERIOD 8
+/* More samples than this per distinct stack are no samples but times or bytes. */
+#define MOST_PER_STACK 10000
+
+static enum diff_counting counting_of(const struct diff *diff, const struct weights *weights)
+{
+	const char *unit = profile_text(&diff->profile, diff->unit[0]);
+	if (diff->options.sample_weight > 0)
+		return COUNTING_GIVEN;
+	/* Sources that list samples one by one give the weights no unit. */
+	if (!*unit && diff->profile.values[0].samples && diff->profile.values[1].samples)
+		return COUNTING_SAMPLES;
+	double mean = weights->sum / (double)(weights->stacks ? weights->stacks : 1);
+	if (weights->divisor >= SMALLEST_PERIOD && weights->stacks >= STACKS_FOR_PERIOD)
+		return mean / (double)weights->divisor > MOST_PER_STACK ? COUNTING_STACKS : COUNTING_PERIOD;
+	bool counted = (!*unit || strcmp(unit, "samples") == 0) && !diff->profile.values[0].decimals;
+	return counted && mean <= MOST_PER_STACK ? COUNTING_WEIGHTS : COUNTING_STACKS;
+}
+
+/* Decides what a sample weighs. Both sides are counted alike, else a change of method would look like a change. */
+static void count_samples(struct judge *judge)
+{
+	struct diff *diff = judge->diff;
+	struct weights both = {0}, weights[2];
+	for (int side = 0; side < 2; side++) {
+		weights[side] = weights_of(&diff->profile, (value_id)side);
+		both.divisor = common_divisor(both.divisor, weights[side].divisor);
+		both.sum += weights[side].sum;
+		both.stacks += weights[side].stacks;
+	}
+	diff->counting = counting_of(diff, &both);
+	double unit = pow(10, -(double)diff->profile.values[0].decimals);
+	for (int side = 0; side < 2; side++) {
+		double weight = 1; /* COUNTING_WEIGHTS */
+		if (diff->counting == COUNTING_PERIOD)
+			weight = (double)both.divisor * unit;
+		else if (diff->counting == COUNTING_GIVEN)
+			weight = diff->options.sample_weight;
+		else if (diff->counting == COUNTING_SAMPLES)
+			weight = weights[side].sum * unit / (double)diff->profile.values[side].samples;
+		else if (diff->counting == COUNTING_STACKS)
+			/* Kish's effective number of samples is sum²/squares: so much do unequal weights blur. */
+			weight = weights[side].sum > 0 ? weights[side].squares / weights[side].sum * unit : 1;
+		judge->sample_weight[side] = weight;
+		diff->samples[side] = weights[side].sum * unit / weight;
+	}
+}
+
+static double samples_of(const struct judge *judge, enum diff_side side, double share)
+{
+	return judge->diff->samples[side] * share;
+}
+
+static double test_single(const struct judge *judge, const struct diff_change *change)
+{
+	const double *whole = judge->diff->samples;
+	double before = samples_of(judge, DIFF_BEFORE, change->before_share);
+	double after = samples_of(judge, DIFF_AFTER, change->after_share);
+	if (judge->diff->options.normalize && change != &judge->diff->all)
+		return share_test(before, whole[DIFF_BEFORE], after, whole[DIFF_AFTER]);
+	/* A sample of one side may weigh more than one of the other: equal weights are unequal counts then. */
+	return count_test(before, after, 1 / judge->sample_weight[DIFF_BEFORE], 1 / judge->sample_weight[DIFF_AFTER]);
+}
+
+/* The variance of one run that is due to counting. */
+static double counting_variance(const struct judge *judge, enum diff_side side, double mean, bool share)
+{
+	const struct diff *diff = judge->diff;
+	if (!share)
+		return mean * judge->sample_weight[side];
+	double samples = diff->samples[side] / (double)diff->runs[side];
+	return mean * fmax(0, 1 - mean) / samples;
+}
+
+static double test_repeated(const struct judge *judge, const struct run_sums *sums, enum diff_quantity quantity,
+			    bool share)
+{
+	const struct diff *diff = judge->diff;
+	struct side_mean means[2];
+	for (int side = 0; side < 2; side++) {
+		double mean = run_sums_mean(sums, (enum diff_side)side, quantity, diff->runs[side]);
+		means[side] = (struct side_mean){
+			.mean = mean,
+			.spread = run_sums_variance(sums, (enum diff_side)side, quantity, diff->runs[side]),
+			.counting = counting_variance(judge, (enum diff_side)side, mean, share),
+			.runs = diff->runs[side],
+		};
+	}
+	/* A function that one side never meets: it counts as little there as it does on the other side by chance. */
+	for (int side = 0; side < 2; side++)
+		if (means[side].counting == 0)
+			means[side].counting = counting_variance(judge, (enum diff_side)side, means[!side].mean / 2, share);
+	return welch_test(&means[DIFF_BEFORE], &means[DIFF_AFTER]);
+}
+
+static double test(const struct judge *judge, const struct diff_row *row, enum diff_quantity quantity)
+{
+	const struct diff *diff = judge->diff;
+	const struct diff_change *change = quantity == QUANTITY_SELF ? &row->self : &row->total;
+	if (!diff->repeats)
+		return test_single(judge, change);
+	const struct tree_label *label = &diff->tree.labels[row->label];
+	struct run_sums sums = diff_runs_of(diff->repeats, label->text, label->length);
+	return test_repeated(judge, &sums, quantity, diff->options.normalize);
+}
+
+static void judge_quantity(struct judge *judge, enum diff_quantity quantity)
+{
+	struct diff *diff = judge->diff;
+	double *p CLEANUP_FREE = mem_alloc((diff->row_count + 1) * sizeof *p);
+	for (size_t i = 0; i < diff->row_count; i++) {
+		struct diff_row *row = &diff->rows[i];
+		struct diff_change *change = quantity == QUANTITY_SELF ? &row->self : &row->total;
+		double samples = samples_of(judge, DIFF_BEFORE, change->before_share) +
+				 samples_of(judge, DIFF_AFTER, change->after_share);
+		bool testable = samples >= FEWEST_SAMPLES;
+		change->p = testable ? test(judge, row, quantity) : 1;
+		p[i] = testable ? change->p : -1;
+	}
+	adjust_false_discovery(p, diff->row_count);
+	for (size_t i = 0; i < diff->row_count; i++) {
+		struct diff_row *row = &diff->rows[i];
+		struct diff_change *change = quantity == QUANTITY_SELF ? &row->self : &row->total;
+		change->confidence = p[i] < 0 ? 0 : 1 - p[i];
+		change->significant = change->confidence >= diff->options.confidence;
+	}
+}
+
+void diff_judge(struct diff *diff)
+{
+	struct judge judge = {.diff = diff};
+	count_samples(&judge);
+	judge_quantity(&judge, QUANTITY_SELF);
+	judge_quantity(&judge, QUANTITY_TOTAL);
+	struct diff_change *all = &diff->all;
+	all->p = diff->repeats ? test_repeated(&judge, &diff->repeats->sums[0], QUANTITY_TOTAL, false) :
+				 test_single(&judge, all);
+	all->confidence = 1 - all->p;
+	all->significant = all->confidence >= diff->options.confidence;
+}

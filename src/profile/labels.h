@@ -1,0 +1,27 @@
+/* The text that stands for a frame or a thread in outputs. Used by the call tree. */
+#ifndef WICK_PROFILE_LABELS_H
+#define WICK_PROFILE_LABELS_H
+
+#include "profile/calltree.h"
+
+struct label_set {
+	struct tree_label *items;
+	size_t count, capacity;
+	struct arena arena;
+	struct index_map map;
+};
+
+#define LABEL_HIDDEN UINT32_MAX /* the frame is not shown */
+
+void label_set_init(struct label_set *set); /* item 0 is the root's "all" and equal to no frame's */
+void label_set_release(struct label_set *set);
+uint32_t label_set_add(struct label_set *set, const char *text, size_t length, frame_id frame);
+
+/* One label per frame; the caller frees. */
+uint32_t *labels_of_frames(struct label_set *set, const struct profile *profile, const struct calltree_options *options);
+/* One label per thread, LABEL_HIDDEN where none is wanted or known; the caller frees. */
+uint32_t *labels_of_threads(struct label_set *set, const struct profile *profile, const struct calltree_options *options);
+/* The place of each label when stacks are sorted as folded lines, that is, followed by ';'. The caller frees. */
+uint32_t *labels_rank(const struct tree_label *labels, size_t count);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * The profile: what every source makes and every renderer reads.
+ *
+ * Strings, functions, frames, stacks, threads and value types are arrays addressed by 32-bit ids. A stack is a node of
+ * a prefix tree, {parent, frame}, and names the path from the outermost frame down to it; parents have smaller ids than
+ * their children. A sample is (thread, stack, value type) → weight.
+ *
+ * Weights are integers in units of 10^-decimals of their value type, so that sums are exact and do not depend on the
+ * order of addition. A sum that would not fit is held at the limit and counted in the quality.
+ */
+#ifndef WICK_PROFILE_PROFILE_H
+#define WICK_PROFILE_PROFILE_H
+
+#include "base/strpool.h"
+#include "profile/quality.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PROFILE_NONE UINT32_MAX
+
+typedef uint32_t function_id;
+typedef uint32_t frame_id;
+typedef uint32_t stack_id; /* STACK_ROOT is the empty stack */
+typedef uint32_t thread_id;
+typedef uint32_t value_id;
+
+#define STACK_ROOT 0
+#define THREAD_UNKNOWN 0 /* the thread of samples whose source names none */
+
+enum frame_kind {
+	FRAME_NATIVE,
+	FRAME_KERNEL,
+	FRAME_INLINED,
+	FRAME_JIT,
+	FRAME_PYTHON,
+	FRAME_UNKNOWN, /* no symbol: the name is made of the module or address */
+	FRAME_KINDS,
+};
+const char *frame_kind_name(enum frame_kind kind);
+
+struct function {
+	str_id name;
+	str_id module; /* file name or [kernel.kallsyms] as the source wrote it; 0: not known */
+	str_id file; /* source file; 0: not known */
+};
+
+struct frame {
+	uint64_t address; /* 0: not kept */
+	function_id function;
+	uint32_t line; /* 0: not known */
+	uint32_t kind; /* enum frame_kind */
+	uint32_t reserved; /* zero: frames are compared as bytes */
+};
+
+struct stack {
+	stack_id parent;
+	frame_id frame;
+};
+
+struct thread {
+	int32_t pid, tid; /* -1: not known */
+	str_id comm;
+};
+
+struct value_type {
+	str_id name; /* the event ("cycles:u"), or "samples" */
+	str_id unit; /* "samples", "ns", "bytes", …; 0: not known */
+	unsigned decimals;
+	uint64_t first_seen; /* position in the input of its first sample: the first event is the default one */
+	uint64_t samples, truncated, unresolved; /* its part of the quality counters of the same names */
+};
+
+struct sample {
+	int64_t weight;
+	thread_id thread;
+	stack_id stack;
+	value_id value;
+};
+
+struct profile {
+	struct strpool strings;
+	struct function *functions;
+	size_t function_count, function_capacity;
+	struct frame *frames;
+	size_t frame_count, frame_capacity;
+	struct stack *stacks;
+	size_t stack_count, stack_capacity;
+	struct thread *threads;
+	size_t thread_count, thread_capacity;
+	struct value_type *values;
+	size_t value_count, value_capacity;
+	struct sample *samples;
+	size_t sample_count, sample_capacity;
+	bool ordered; /* samples are kept in the order they came, unmerged (flame charts) */
+	bool differential; /* value 0 is "before", value 1 is "after" */
+	struct quality quality;
+
+	struct index_map function_map, frame_map, stack_map, path_map, thread_map, sample_map;
+};
+
+void profile_init(struct profile *profile);
+void profile_release(struct profile *profile);
+
+str_id profile_string(struct profile *profile, const char *bytes, size_t length);
+function_id profile_function(struct profile *profile, struct function function);
+frame_id profile_frame(struct profile *profile, struct frame frame);
+/* The stack that is `frame` called from `parent`. */
+stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame);
+/* The stack of `count` frames, innermost first; one hash look-up when the path was seen before. */
+stack_id profile_path(struct profile *profile, const frame_id *innermost_first, size_t count);
+thread_id profile_thread(struct profile *profile, struct thread thread);
+/* Finds or adds by name. */
+value_id profile_value(struct profile *profile, const char *name, const char *unit);
+/* Adds `weight` (in units of the value type) to a sample. */
+void profile_add(struct profile *profile, thread_id thread, stack_id stack, value_id value, int64_t weight);
+/* Makes a value type's unit 10^-decimals; weights already there are rescaled. Never lowers it. */
+void profile_set_decimals(struct profile *profile, value_id value, unsigned decimals);
+
+/* Adds everything of `from` to `into`. Value types meet by name. `from` is unchanged. */
+void profile_merge(struct profile *into, const struct profile *from);
+
+/*
+ * Leaves only the samples of one value type, and in the quality only what concerns it. Samples without an event (their
+ * value type has no name) belong to every event, so they join it.
+ */
+void profile_keep_value(struct profile *profile, value_id value);
+
+/* Sum of the weights of one value type, held at the limits of int64_t. */
+int64_t profile_total(const struct profile *profile, value_id value);
+/* The value type whose first sample came first; PROFILE_NONE when there is none. */
+value_id profile_first_value(const struct profile *profile);
+
+/* a + b held at the limits. */
+static inline int64_t weight_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+	if (__builtin_add_overflow(a, b, &sum))
+		return b < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+static inline const char *profile_text(const struct profile *profile, str_id id)
+{
+	return strpool_text(&profile->strings, id);
+}
+
+#endif

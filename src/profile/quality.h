@@ -1,0 +1,43 @@
+/*
+ * How good a profile is: counters that travel with it, are merged with it and are shown by every output. Nothing is
+ * dropped without being counted here.
+ */
+#ifndef WICK_PROFILE_QUALITY_H
+#define WICK_PROFILE_QUALITY_H
+
+#include "base/buf.h"
+#include "base/strpool.h"
+
+#include <stdint.h>
+
+struct quality_module {
+	str_id module; /* in the profile's strings */
+	uint64_t frames; /* frames of this module without a symbol, over all samples */
+};
+
+struct quality {
+	uint64_t samples; /* samples read (a folded line counts as one stack, not as its weight) */
+	uint64_t lost; /* samples the kernel dropped, as the source says */
+	uint64_t truncated; /* samples whose outermost frame is unknown: the unwinder gave up */
+	uint64_t unresolved; /* samples with at least one frame without a symbol */
+	uint64_t bad_lines; /* lines of text input that fit no known layout */
+	uint64_t cut_stacks; /* stacks the input ends in the middle of; they are left out */
+	uint64_t overflows; /* sums that did not fit 64 bits and were held at the limit */
+	uint64_t filtered; /* samples of other events, left out by the event filter */
+	struct quality_module *modules; /* unresolved frames by module */
+	size_t module_count, module_capacity;
+};
+
+void quality_release(struct quality *quality);
+/* Counts `frames` frames of `module` without a symbol. */
+void quality_unresolved(struct quality *quality, str_id module, uint64_t frames);
+/* Adds the counters of `from`, except the modules (whose string ids are another profile's). */
+void quality_add(struct quality *quality, const struct quality *from);
+
+/*
+ * One line for people, e.g. "1,234 samples · 12 lost · 3 truncated · 40 with unresolved frames (libfoo.so: 38)".
+ * Parts that are zero are left out. `strings` are the profile's.
+ */
+void quality_line(const struct quality *quality, const struct strpool *strings, struct buf *out);
+
+#endif

@@ -1,0 +1,86 @@
+#include "render/json.h"
+
+#include "base/text.h"
+
+#include <math.h>
+
+void json_text(struct buf *out, const char *text)
+{
+	if (text)
+		text_json(out, text, strlen(text));
+	else
+		buf_str(out, "null");
+}
+
+void json_known(struct buf *out, const char *text)
+{
+	json_text(out, text && *text ? text : NULL);
+}
+
+void json_number(struct buf *out, double value, unsigned digits)
+{
+	if (!isfinite(value)) {
+		buf_str(out, "null");
+		return;
+	}
+	size_t start = out->size;
+	buf_printf(out, "%.*f", (int)digits, value);
+	if (digits) {
+		while (out->data[out->size - 1] == '0')
+			out->size--;
+		if (out->data[out->size - 1] == '.')
+			out->size--;
+		out->data[out->size] = '\0';
+	}
+	if (strcmp(out->data + start, "-0") == 0) {
+		out->size = start;
+		buf_char(out, '0');
+	}
+}
+
+void json_texts(struct buf *out, const char *const *texts)
+{
+	buf_char(out, '[');
+	for (size_t i = 0; texts[i]; i++) {
+		buf_str(out, i ? ", " : "");
+		json_text(out, texts[i]);
+	}
+	buf_char(out, ']');
+}
+
+void json_quality(struct buf *out, const struct profile *profile)
+{
+	const struct quality *quality = &profile->quality;
+	const struct {
+		const char *name;
+		uint64_t count;
+	} counters[] = {
+		{"samples", quality->samples},
+		{"lost", quality->lost},
+		{"truncated", quality->truncated},
+		{"unresolved", quality->unresolved},
+		{"bad_lines", quality->bad_lines},
+		{"cut_stacks", quality->cut_stacks},
+		{"overflows", quality->overflows},
+		{"filtered", quality->filtered},
+	};
+	buf_char(out, '{');
+	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+		buf_printf(out, "\"%s\": ", counters[i].name);
+		buf_uint(out, counters[i].count);
+		buf_str(out, ", ");
+	}
+	buf_str(out, "\"modules\": [");
+	for (size_t i = 0; i < quality->module_count; i++) {
+		buf_str(out, i ? ", {\"module\": " : "{\"module\": ");
+		json_known(out, profile_text(profile, quality->modules[i].module));
+		buf_str(out, ", \"unresolved_frames\": ");
+		buf_uint(out, quality->modules[i].frames);
+		buf_char(out, '}');
+	}
+	struct buf line CLEANUP_BUF = {0};
+	quality_line(quality, &profile->strings, &line);
+	buf_str(out, "], \"text\": ");
+	text_json(out, line.data ? line.data : "", line.size);
+	buf_char(out, '}');
+}

@@ -1,0 +1,65 @@
+/*
+ * `wick report`: tables of functions, modules, threads or processes, and call trees, as text for people, JSON and CSV.
+ * The fields of the JSON are described in docs/json.md and are kept stable.
+ */
+#ifndef WICK_RENDER_REPORT_H
+#define WICK_RENDER_REPORT_H
+
+#include "base/outfile.h"
+#include "profile/functions.h"
+
+struct report {
+	const struct profile *profile;
+	value_id value;
+	int64_t total; /* what 100 % is */
+	const char *kind; /* the JSON "kind": "functions", "modules", "threads", "tree", … */
+	const char *heading; /* of the column of names: "Function" */
+	const char *const *inputs; /* NULL-terminated names of what was read */
+	const char *note; /* one line the reader must know, or NULL */
+	bool flat_groups; /* rows do not nest: self and total are the same and shown once */
+	size_t limit; /* at most so many rows, in trees so many children of a frame; 0: all */
+	/* Only for text. */
+	int width; /* columns to fit into; 0: lines may be of any length */
+	bool colour;
+};
+
+void report_text_table(const struct report *report, const struct function_table *table, struct outfile *out);
+void report_json_table(const struct report *report, const struct function_table *table, struct outfile *out);
+void report_csv_table(const struct report *report, const struct function_table *table, struct outfile *out);
+
+/* A line of a pruned call tree: a node, or what was pruned below the node before. */
+struct tree_line {
+	uint32_t node; /* for a remainder: the node whose children were left out */
+	uint32_t level; /* indentation: chains of only children share one */
+	uint32_t parent_line; /* INDEX_NONE at the outermost */
+	bool chained; /* the only child of the line above, which spent nothing itself */
+	bool last; /* nothing follows on this level below the same parent */
+	uint64_t hidden; /* > 0: this is the remainder; so many children were left out */
+	int64_t weight; /* total of the node or of the remainder */
+};
+
+struct tree_lines {
+	struct tree_line *lines;
+	size_t count, capacity;
+	uint32_t max_level;
+};
+
+struct tree_pruning {
+	double min_percent; /* of the tree's total */
+	uint32_t max_depth; /* 0: no limit */
+	size_t limit; /* children of one node; 0: no limit */
+};
+
+/* The tree must be ordered by width. */
+void tree_lines_build(struct tree_lines *lines, const struct calltree *tree, const struct tree_pruning *pruning);
+void tree_lines_release(struct tree_lines *lines);
+
+/* `lines` are of `tree`, whose root is not among them. `bottom_up`: the tree was built in reverse. */
+void report_text_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
+		      bool bottom_up, struct outfile *out);
+void report_json_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
+		      struct outfile *out);
+void report_csv_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
+		     struct outfile *out);
+
+#endif

@@ -1,0 +1,337 @@
+#include "base/text.h"
+#include "render/report.h"
+#include "render/screen.h"
+
+#include <ctype.h>
+
+enum {
+	PERCENT_COLUMNS = 8,
+	BAR_COLUMNS = 8,
+	MODULE_COLUMNS = 22, /* at most, on a terminal */
+	NAME_COLUMNS = 24, /* at least, on a terminal */
+	MOST_LEVELS = 100, /* of a tree that are drawn in full */
+};
+
+static double percent_of(const struct report *report, int64_t weight)
+{
+	return report->total ? 100.0 * (double)weight / (double)report->total : 0;
+}
+
+static const struct value_type *value_of(const struct report *report)
+{
+	return &report->profile->values[report->value];
+}
+
+static void add_weight(struct buf *out, const struct report *report, int64_t weight, size_t columns)
+{
+	struct buf text CLEANUP_BUF = {0};
+	text_decimal_grouped(&text, weight, value_of(report)->decimals);
+	screen_right(out, text.data, columns);
+}
+
+static size_t weight_columns(const struct report *report, int64_t largest, const char *heading)
+{
+	struct buf text CLEANUP_BUF = {0};
+	text_decimal_grouped(&text, largest, value_of(report)->decimals);
+	/* Fractions of smaller weights may be longer than the largest weight's. */
+	size_t columns = text.size + value_of(report)->decimals;
+	return columns > strlen(heading) ? columns : strlen(heading);
+}
+
+/* Weights without a unit are periods, unless each sample weighs one. */
+static const char *unit_of(const struct report *report)
+{
+	const struct value_type *value = value_of(report);
+	const char *unit = profile_text(report->profile, value->unit);
+	if (*unit)
+		return unit;
+	return !value->decimals && (uint64_t)report->total == value->samples ? "samples" : "weight";
+}
+
+static void add_capitalised(struct buf *out, const char *word)
+{
+	struct buf safe CLEANUP_BUF = {0};
+	text_terminal(&safe, word, strlen(word));
+	if (safe.size)
+		safe.data[0] = (char)toupper((unsigned char)safe.data[0]);
+	buf_add(out, safe.data, safe.size);
+}
+
+static void add_head(struct buf *out, const struct report *report)
+{
+	struct buf text CLEANUP_BUF = {0};
+	text_decimal_grouped(&text, report->total, value_of(report)->decimals);
+	buf_printf(&text, " %s", unit_of(report));
+	screen_fact(out, report->colour, "Total", text.data, text.size);
+	const char *event = profile_text(report->profile, value_of(report)->name);
+	if (*event && strcmp(event, unit_of(report)) != 0)
+		screen_fact(out, report->colour, "Event", event, strlen(event));
+	buf_clear(&text);
+	for (const char *const *input = report->inputs; *input; input++)
+		buf_printf(&text, "%s%s", text.size ? ", " : "", strcmp(*input, "-") ? *input : "standard input");
+	screen_fact(out, report->colour, "Input", text.data, text.size);
+	if (report->note)
+		screen_fact(out, report->colour, "Note", report->note, strlen(report->note));
+	buf_char(out, '\n');
+}
+
+static void add_foot(struct buf *out, const struct report *report)
+{
+	struct buf line CLEANUP_BUF = {0};
+	quality_line(&report->profile->quality, &report->profile->strings, &line);
+	buf_char(out, '\n');
+	screen_style(out, report->colour, STYLE_DIM);
+	text_terminal(out, line.data ? line.data : "", line.size);
+	screen_style(out, report->colour, STYLE_PLAIN);
+	buf_char(out, '\n');
+}
+
+/* Which columns a table has and how wide they are. */
+struct layout {
+	bool bar, total, total_weight;
+	size_t weight, module, name; /* columns; name 0: any */
+	double fullest; /* percent that fills the bar */
+};
+
+static size_t longest_module(const struct report *report, const struct function_table *table, size_t rows)
+{
+	size_t longest = 0;
+	for (size_t i = 0; i < rows; i++) {
+		const char *module = frame_module(report->profile, table->rows[i].frame);
+		size_t columns = text_columns(module, strlen(module));
+		longest = columns > longest ? columns : longest;
+	}
+	if (longest && longest < strlen("Module"))
+		longest = strlen("Module");
+	return report->width && longest > MODULE_COLUMNS ? MODULE_COLUMNS : longest;
+}
+
+static struct layout lay_out(const struct report *report, const struct function_table *table, size_t rows)
+{
+	struct layout layout = {.total = !report->flat_groups, .module = longest_module(report, table, rows)};
+	layout.weight = weight_columns(report, report->total, unit_of(report));
+	layout.bar = report->colour;
+	layout.total_weight = layout.total;
+	for (size_t i = 0; i < rows; i++) {
+		double percent = percent_of(report, table->rows[i].self[0]);
+		layout.fullest = percent > layout.fullest ? percent : layout.fullest;
+	}
+	if (!report->width)
+		return layout;
+	/* On a narrow terminal what says least goes first. */
+	for (int given_up = 0;; given_up++) {
+		size_t used = PERCENT_COLUMNS + 2 + layout.weight + 2;
+		used += layout.bar ? BAR_COLUMNS + 2 : 0;
+		used += layout.total ? PERCENT_COLUMNS + 2 : 0;
+		used += layout.total_weight ? layout.weight + 2 : 0;
+		used += layout.module ? layout.module + 2 : 0;
+		size_t width = (size_t)report->width;
+		layout.name = width > used + NAME_COLUMNS ? width - used : NAME_COLUMNS;
+		if (width >= used + NAME_COLUMNS || given_up == 3)
+			return layout;
+		if (given_up == 0)
+			layout.total_weight = false;
+		else if (given_up == 1)
+			layout.bar = false;
+		else if (layout.module > 12)
+			layout.module = 12;
+	}
+}
+
+static void add_titles(struct buf *out, const struct report *report, const struct layout *layout)
+{
+	struct buf unit CLEANUP_BUF = {0};
+	add_capitalised(&unit, unit_of(report));
+	screen_style(out, report->colour, STYLE_BOLD);
+	screen_right(out, report->flat_groups ? "Share" : "Self", PERCENT_COLUMNS);
+	buf_str(out, "  ");
+	if (layout->bar)
+		screen_spaces(out, BAR_COLUMNS + 2);
+	screen_right(out, unit.data, layout->weight);
+	buf_str(out, "  ");
+	if (layout->total) {
+		screen_right(out, "Total", PERCENT_COLUMNS);
+		buf_str(out, "  ");
+	}
+	if (layout->total_weight) {
+		screen_right(out, unit.data, layout->weight);
+		buf_str(out, "  ");
+	}
+	if (layout->module) {
+		screen_name_padded(out, "Module", 6, layout->module);
+		buf_str(out, "  ");
+	}
+	buf_str(out, report->heading);
+	screen_style(out, report->colour, STYLE_PLAIN);
+	buf_char(out, '\n');
+}
+
+static void add_row(struct buf *out, const struct report *report, const struct layout *layout,
+		    const struct function_row *row)
+{
+	double self = percent_of(report, row->self[0]), total = percent_of(report, row->total[0]);
+	enum screen_style heat = screen_heat(self);
+	screen_style(out, report->colour, heat);
+	screen_percent(out, self);
+	buf_str(out, "  ");
+	if (layout->bar) {
+		screen_bar(out, layout->fullest > 0 ? self / layout->fullest : 0, BAR_COLUMNS);
+		buf_str(out, "  ");
+	}
+	screen_style(out, report->colour, STYLE_PLAIN);
+	add_weight(out, report, row->self[0], layout->weight);
+	buf_str(out, "  ");
+	if (layout->total) {
+		screen_percent(out, total);
+		buf_str(out, "  ");
+	}
+	if (layout->total_weight) {
+		add_weight(out, report, row->total[0], layout->weight);
+		buf_str(out, "  ");
+	}
+	if (layout->module) {
+		const char *module = frame_module(report->profile, row->frame);
+		screen_style(out, report->colour, STYLE_DIM);
+		screen_name_padded(out, module, strlen(module), layout->module);
+		screen_style(out, report->colour, STYLE_PLAIN);
+		buf_str(out, "  ");
+	}
+	if (heat == STYLE_DIM && total < 0.5)
+		screen_style(out, report->colour, STYLE_DIM);
+	screen_name(out, row->name, row->length, layout->name);
+	if (heat == STYLE_DIM && total < 0.5)
+		screen_style(out, report->colour, STYLE_PLAIN);
+	buf_char(out, '\n');
+}
+
+static void add_left_out(struct buf *out, const struct report *report, const struct function_table *table, size_t shown)
+{
+	if (shown == table->count)
+		return;
+	int64_t weight = 0;
+	for (size_t i = shown; i < table->count; i++)
+		weight = weight_add(weight, table->rows[i].self[0]);
+	screen_style(out, report->colour, STYLE_DIM);
+	screen_percent(out, percent_of(report, weight));
+	buf_printf(out, "  … ");
+	text_grouped(out, (int64_t)(table->count - shown));
+	buf_printf(out, " more (--limit %zu; 0 shows all)", report->limit);
+	screen_style(out, report->colour, STYLE_PLAIN);
+	buf_char(out, '\n');
+}
+
+static void flush(struct buf *text, struct outfile *out)
+{
+	outfile_add(out, text->data, text->size);
+	buf_clear(text);
+}
+
+void report_text_table(const struct report *report, const struct function_table *table, struct outfile *out)
+{
+	struct buf text CLEANUP_BUF = {0};
+	size_t rows = report->limit && report->limit < table->count ? report->limit : table->count;
+	struct layout layout = lay_out(report, table, rows);
+	add_head(&text, report);
+	add_titles(&text, report, &layout);
+	for (size_t i = 0; i < rows; i++) {
+		add_row(&text, report, &layout, &table->rows[i]);
+		flush(&text, out);
+	}
+	add_left_out(&text, report, table, rows);
+	add_foot(&text, report);
+	flush(&text, out);
+}
+
+/* The lines from the levels above, and the branch to this one. `open[l]`: on level l something follows. */
+static void add_branches(struct buf *out, const struct report *report, const struct tree_line *line, bool *open)
+{
+	if (!line->chained)
+		open[line->level] = !line->last;
+	screen_style(out, report->colour, STYLE_DIM);
+	uint32_t levels = line->level, from = 1;
+	/* Endless recursion would otherwise draw a triangle of lines. */
+	if (levels > MOST_LEVELS) {
+		from = levels - MOST_LEVELS / 2;
+		buf_printf(out, "(level %u) ", levels);
+	}
+	for (uint32_t level = from; level < levels; level++)
+		buf_str(out, open[level] ? "│  " : "   ");
+	if (levels) {
+		if (line->chained)
+			buf_str(out, open[levels] ? "│  " : "   ");
+		else
+			buf_str(out, line->last ? "└─ " : "├─ ");
+	}
+	screen_style(out, report->colour, STYLE_PLAIN);
+}
+
+static size_t room_for_name(const struct report *report, size_t used)
+{
+	if (!report->width)
+		return 0;
+	size_t width = (size_t)report->width;
+	return width > used + 16 ? width - used : 16;
+}
+
+static void add_tree_line(struct buf *out, const struct report *report, const struct calltree *tree,
+			  const struct tree_line *line, bool *open, bool bottom_up)
+{
+	double total = percent_of(report, line->weight);
+	int64_t self = line->hidden ? 0 : tree->self[0][line->node];
+	enum screen_style heat = line->hidden ? STYLE_DIM : screen_heat(total);
+	screen_style(out, report->colour, heat);
+	if (line->chained)
+		screen_spaces(out, PERCENT_COLUMNS);
+	else
+		screen_percent(out, total);
+	screen_style(out, report->colour, STYLE_PLAIN);
+	size_t used = PERCENT_COLUMNS + 2;
+	if (!bottom_up) {
+		double percent = percent_of(report, self);
+		buf_str(out, "  ");
+		screen_style(out, report->colour, screen_heat(percent));
+		if (self)
+			screen_percent(out, percent);
+		else
+			screen_spaces(out, PERCENT_COLUMNS);
+		screen_style(out, report->colour, STYLE_PLAIN);
+		used += PERCENT_COLUMNS + 2;
+	}
+	buf_str(out, "  ");
+	add_branches(out, report, line, open);
+	used += line->level > MOST_LEVELS ? (size_t)MOST_LEVELS / 2 * 3 : (size_t)line->level * 3;
+	if (line->hidden) {
+		screen_style(out, report->colour, STYLE_DIM);
+		buf_str(out, "… ");
+		text_grouped(out, (int64_t)line->hidden);
+		buf_printf(out, " more, %.2f %%", total);
+		screen_style(out, report->colour, STYLE_PLAIN);
+	} else {
+		const struct tree_label *label = &tree->labels[tree->label[line->node]];
+		screen_name(out, label->text, label->length, room_for_name(report, used));
+	}
+	buf_char(out, '\n');
+}
+
+void report_text_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
+		      bool bottom_up, struct outfile *out)
+{
+	struct buf text CLEANUP_BUF = {0};
+	add_head(&text, report);
+	screen_style(&text, report->colour, STYLE_BOLD);
+	screen_right(&text, bottom_up ? "Share" : "Total", PERCENT_COLUMNS);
+	if (!bottom_up) {
+		buf_str(&text, "  ");
+		screen_right(&text, "Self", PERCENT_COLUMNS);
+	}
+	buf_printf(&text, "  %s", report->heading);
+	screen_style(&text, report->colour, STYLE_PLAIN);
+	buf_char(&text, '\n');
+	bool *open CLEANUP_FREE = mem_zalloc((size_t)lines->max_level + 1, sizeof *open);
+	for (size_t i = 0; i < lines->count; i++) {
+		add_tree_line(&text, report, tree, &lines->lines[i], open, bottom_up);
+		flush(&text, out);
+	}
+	add_foot(&text, report);
+	flush(&text, out);
+}

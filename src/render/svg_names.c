@@ -1,0 +1,139 @@
+/* Labels of the tree as names of the picture: what is shown, its kind and its colours. */
+#include "base/text.h"
+#include "render/svg_picture.h"
+
+/* Bytes of the mark at the end of a label: _[k] kernel, _[w] waker, _[i] inlined, _[j] just-in-time compiled. */
+static size_t mark_length(const char *text, size_t length)
+{
+	bool marked = length >= 4 && !memcmp(text + length - 4, "_[", 2) && text[length - 1] == ']' &&
+		      memchr("kwij", text[length - 2], 4);
+	return marked ? 4 : 0;
+}
+
+static enum name_kind kind_of_frame(const struct svg_picture *picture, frame_id frame)
+{
+	switch ((enum frame_kind)picture->profile->frames[frame].kind) {
+	case FRAME_KERNEL:
+		return KIND_KERNEL;
+	case FRAME_INLINED:
+		return KIND_INLINED;
+	case FRAME_JIT:
+		return KIND_JIT;
+	case FRAME_PYTHON:
+		return KIND_PYTHON;
+	case FRAME_UNKNOWN:
+		return KIND_UNKNOWN;
+	default:
+		return KIND_NATIVE;
+	}
+}
+
+static enum name_kind kind_of(const struct svg_picture *picture, const struct tree_label *label, bool waker)
+{
+	if (waker)
+		return KIND_WAKER;
+	if (mark_length(label->text, label->length)) {
+		switch (label->text[label->length - 2]) {
+		case 'k':
+			return KIND_KERNEL;
+		case 'i':
+			return KIND_INLINED;
+		case 'j':
+			return KIND_JIT;
+		default:
+			return KIND_WAKER;
+		}
+	}
+	if (label->frame == PROFILE_NONE)
+		return KIND_THREAD;
+	enum name_kind kind = kind_of_frame(picture, label->frame);
+	/* Folded text knows no kinds; collapsing tools write [unknown] or [module] for a frame without a symbol. */
+	bool bracketed = label->length > 2 && label->text[0] == '[' && label->text[label->length - 1] == ']';
+	return kind == KIND_NATIVE && bracketed ? KIND_UNKNOWN : kind;
+}
+
+/* True when the mark is not part of the function's name as the source wrote it. */
+static bool mark_was_added(const struct svg_picture *picture, const struct tree_label *label, size_t mark)
+{
+	if (!picture->options->marks_are_ours || !mark || label->frame == PROFILE_NONE)
+		return false;
+	const struct frame *frame = &picture->profile->frames[label->frame];
+	str_id name = picture->profile->functions[frame->function].name;
+	return !mark_length(profile_text(picture->profile, name), strpool_length(&picture->profile->strings, name));
+}
+
+static size_t count_characters(const char *text, size_t length)
+{
+	size_t count = 0;
+	for (size_t at = 0; at < length; count++) {
+		uint32_t code_point;
+		at += (unsigned char)text[at] < 0x80 ? 1 : text_utf8(text + at, length - at, &code_point);
+	}
+	return count;
+}
+
+/* Gives the name its colours. `key` is the name as flamegraph.pl would have it, marks included. */
+static void colour_name(struct svg_picture *picture, struct svg_name *name, const char *marked, const char *key,
+			size_t key_length)
+{
+	const struct svg_options *options = picture->options;
+	struct shade shade = shade_of(options->shade, key, key_length, &picture->random);
+	name->class = palette_class(options->palette, marked, name->kind);
+	name->safe_class = palette_class(PALETTE_SAFE, marked, name->kind);
+	name->safe_colour = name->safe_class->shaded(shade);
+	if (palette_separator(name->text, &name->colour)) {
+		name->safe_colour = name->colour;
+		name->class = name->safe_class = NULL;
+	} else if (!options->map) {
+		name->colour = name->class->shaded(shade);
+	} else if (!palette_map_get(options->map, key, key_length, &name->colour)) {
+		name->colour = name->class->shaded(shade);
+		palette_map_put(options->map, key, key_length, name->colour);
+	}
+}
+
+uint32_t svg_name_make(struct svg_picture *picture, uint32_t label_id, bool waker)
+{
+	const struct tree_label *label = &picture->tree->labels[label_id];
+	size_t mark = mark_length(label->text, label->length);
+	struct svg_name name = {
+		.label = label_id,
+		.kind = kind_of(picture, label, waker),
+		.text = label->text,
+		.length = label->length - mark,
+	};
+	if (mark)
+		name.text = arena_copy(&picture->arena, label->text, name.length);
+	name.characters = count_characters(name.text, name.length);
+
+	struct buf *key = &picture->scratch;
+	buf_clear(key);
+	buf_add(key, label->text, mark_was_added(picture, label, mark) ? name.length : label->length);
+	if (waker)
+		buf_str(key, "_[w]");
+	colour_name(picture, &name, waker ? key->data : label->text, key->data, key->size);
+	if (picture->options->attributes) {
+		name.attributes = nameattr_find(picture->options->attributes, key->data, key->size);
+		if (!name.attributes)
+			name.attributes = nameattr_find(picture->options->attributes, name.text, name.length);
+	}
+
+	MEM_ROOM(picture->names, picture->name_count, picture->name_capacity);
+	uint32_t id = (uint32_t)picture->name_count++;
+	picture->names[id] = name;
+	picture->name_of_label[waker ? label_id + picture->tree->label_count : label_id] = id;
+	return id;
+}
+
+struct rgb svg_root_colour(struct svg_picture *picture)
+{
+	const struct svg_options *options = picture->options;
+	struct rgb colour;
+	if (options->map && palette_map_get(options->map, "", 0, &colour))
+		return colour;
+	struct shade shade = shade_of(options->shade, "", 0, &picture->random);
+	colour = palette_class(options->palette, "", KIND_NATIVE)->shaded(shade);
+	if (options->map)
+		palette_map_put(options->map, "", 0, colour);
+	return colour;
+}

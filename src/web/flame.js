@@ -1,0 +1,645 @@
+/*
+ * flame.js: the application. Holds the state, rebuilds what a change touches (tree → search → layout → drawing) and
+ * turns clicks and keys into changes. Starts at the end of this file.
+ */
+
+const NARROW_PAGE = 760, ROOMY_PAGE = 1180; // px; below the first the bar wraps, below the second tools lose their text
+
+class App {
+  constructor(root, profile) {
+    this.root = root;
+    this.profile = profile;
+    this.options = profile.json.options = profile.json.options || {};
+    this.numbers = numberWriter(profile.json);
+    this.profileTotal = Math.max(profile.json.total || 0, profile.self.reduce((sum, weight) => sum + weight, 0));
+    this.defaults = defaultState(this.options);
+    this.state = readHash(location.hash, this.defaults);
+    this.selected = -1; // tree node
+    this.hovered = -1; // layout index
+    this.notice = "";
+    this.lastChild = new Map(); // parent → child the selection came from
+    this.systemDark = window.matchMedia("(prefers-color-scheme: dark)");
+    this.buildPage();
+    this.listen();
+    this.refresh(null);
+    this.past = new Past((hash) => this.visit(hash));
+    this.updatePage();
+  }
+
+  /* ---- the page ---- */
+
+  buildPage() {
+    for (const id of ["bg", "title", "subtitle", "frames", "quality"]) {
+      const element = this.root.querySelector("#" + id);
+      if (element) element.remove();
+    }
+    this.toolbar = new Toolbar(this);
+    this.panel = new Panel(this);
+    this.popups = new Popups(this);
+    this.host = html("main", {
+      class: "stage", tabindex: "0", role: "application", "aria-roledescription": "flame graph",
+      "aria-label": (this.profile.json.title || "Flame graph") + ". Arrow keys select frames, Enter zooms, question mark lists all keys.",
+    });
+    this.page = html("div", { class: "page" }, this.toolbar.element, this.toolbar.chips, this.host, this.panel.element,
+      this.panel.spoken, this.popups.layer);
+    const frame = svgElement("foreignObject", { x: 0, y: 0, width: "100%", height: "100%" }, this.root);
+    frame.append(this.page);
+    this.frame = frame;
+    this.fitWindow();
+    this.stage = new Stage(this.host, this.options, this.profile.names);
+  }
+
+  /**
+   * Follows the window unless a width was asked for. The size goes into the style: the attributes stay what an
+   * <object> without a size of its own goes by. Inline in a page there is no window to fill, so we take most of it.
+   */
+  fitWindow() {
+    const alone = this.root === document.documentElement;
+    this.root.removeAttribute("viewBox");
+    this.root.setAttribute("role", "document");
+    this.root.style.width = this.options.width ? this.options.width + "px" : alone ? "100vw" : "100%";
+    this.root.style.height = alone ? "100vh" : "85vh";
+    this.measurePage();
+  }
+
+  measurePage() {
+    const { width } = this.size();
+    this.page.classList.toggle("slim", width < NARROW_PAGE);
+    this.page.classList.toggle("terse", width < ROOMY_PAGE);
+  }
+
+  size() {
+    const box = this.root.getBoundingClientRect();
+    return { width: box.width, height: box.height };
+  }
+
+  focusGraph() {
+    this.host.focus({ preventScroll: true });
+  }
+
+  /* ---- changing the view ---- */
+
+  /** Changes the state and records it: as a step to go back to, or in place when `replace` is set. */
+  change(part, { replace = false, typing = false } = {}) {
+    const before = this.state;
+    this.state = { ...before, ...part };
+    this.notice = "";
+    this.refresh(before);
+    const hash = writeHash(this.state, this.defaults);
+    // A search being typed is one step, not one for each letter.
+    if (replace || (typing && this.typing)) this.past.replace(hash);
+    else this.past.push(hash);
+    this.typing = typing;
+    this.updatePage();
+  }
+
+  /** The reader went back or forward, or edited the address. */
+  visit(hash) {
+    const before = this.state;
+    const state = readHash(hash, this.defaults);
+    if (writeHash(state, this.defaults) !== writeHash(before, this.defaults)) {
+      this.state = state;
+      this.typing = false;
+      this.notice = "";
+      this.refresh(before);
+    }
+    this.updatePage();
+  }
+
+  /** Recomputes what differs between the state before and now (null: everything); updatePage() then shows it. */
+  refresh(before) {
+    const { state } = this;
+    const changed = (...keys) => !before || keys.some((key) => JSON.stringify(before[key]) !== JSON.stringify(state[key]));
+    const newTree = changed("filters", "reverse");
+    if (newTree) this.plant();
+    this.tree.order = state.sort;
+    if (newTree || changed("zoom")) this.findZoom();
+    if (changed("search", "match")) this.compile();
+    this.theme = this.resolveTheme();
+    this.root.setAttribute("data-theme", this.theme);
+    this.choosePainter();
+    if (newTree || changed("zoom", "search", "match")) this.measureFound();
+    this.relayout();
+    if (newTree || changed("zoom", "inverted")) this.toZoom = true;
+  }
+
+  plant() {
+    const { profile, state } = this;
+    this.weights = filterWeights(profile, state.filters);
+    this.allTotals = null;
+    this.tree = state.reverse ? new CalleeTree(profile, this.weights) : new CallerTree(profile, this.weights);
+    this.selected = -1;
+    this.lastChild.clear();
+  }
+
+  findZoom() {
+    const found = resolvePath(this.tree, this.state.zoom);
+    this.zoom = found.node;
+    if (!found.whole) this.notice = "The frame this view was zoomed into is not in it any more.";
+    if (this.selected < 0 || !this.tree.contains(this.zoom, this.selected)) this.selected = this.zoom > 0 ? this.zoom : -1;
+  }
+
+  compile() {
+    this.compiled = compileSearch(this.state.search, this.state.match);
+    this.flags = this.compiled && this.compiled.regex ? matchNames(this.profile, this.compiled.regex) : null;
+  }
+
+  measureFound() {
+    if (!this.compiled || this.compiled.error) {
+      this.found = this.compiled;
+      return;
+    }
+    this.found = { ...measureMatches(this.tree, this.zoom, this.flags), whole: this.tree.total[this.zoom], turn: -1, drawn: [] };
+  }
+
+  relayout() {
+    const width = this.stage.room;
+    this.lay = layoutTree(this.tree, this.zoom, width, minimumWidth(this.options, width));
+    this.hovered = -1;
+    this.painter.setTree(this.tree);
+    if (this.found && !this.found.error) this.listDrawnMatches();
+    this.stage.marked.hover = -1;
+    this.stage.marked.selected = indexOfNode(this.lay, this.selected);
+    this.stage.setScene({
+      lay: this.lay, painter: this.painter, inverted: this.state.inverted, attrs: this.profile.json.attrs,
+      roleOf: (index) => this.roleOf(index),
+      speak: (index) => this.tree.label(this.lay.node[index]) + ", " + percent(this.tree.total[this.lay.node[index]], this.tree.total[0]),
+    });
+    this.showEmpty();
+  }
+
+  roleOf(index) {
+    const { lay, flags } = this;
+    if (lay.many[index]) return "block";
+    if (flags && flags[this.tree.name[lay.node[index]]]) return "match";
+    if (lay.node[index] !== lay.zoom && index < lay.rowStart[lay.zoomRow]) return "caller";
+    return flags ? "other" : "frame";
+  }
+
+  /** Matches on screen in the order of the tree: from the left, callers before callees. */
+  listDrawnMatches() {
+    const { lay, flags, found } = this;
+    const drawn = [];
+    for (let j = lay.rowStart[lay.zoomRow]; j < lay.node.length; j++)
+      if (!lay.many[j] && flags[this.tree.name[lay.node[j]]]) drawn.push(j);
+    found.drawn = drawn.sort((a, b) => lay.x[a] - lay.x[b] || a - b);
+    found.turn = found.drawn.findIndex((j) => lay.node[j] === this.selected);
+  }
+
+  choosePainter() {
+    const safe = this.state.colors === "safe";
+    if (this.painter && this.painter.theme === this.theme && this.painter.safe === safe) return;
+    this.painter = new Painter(this.profile, { theme: this.theme, safe, searchColor: this.searchColor() });
+  }
+
+  searchColor() {
+    return getComputedStyle(this.root).getPropertyValue("--wick-search").trim() || "rgb(230,0,230)";
+  }
+
+  resolveTheme() {
+    if (this.printing) return "light";
+    if (this.state.theme !== "auto") return this.state.theme;
+    return this.systemDark.matches ? "dark" : "light";
+  }
+
+  showEmpty() {
+    const empty = !(this.tree.total[0] > 0);
+    if (this.empty) this.empty.remove();
+    this.empty = null;
+    if (!empty) return;
+    const text = this.state.filters.length ? "No stacks are left by these filters." : "This profile has no samples.";
+    this.empty = html("p", { class: "empty" }, text);
+    this.host.append(this.empty);
+  }
+
+  /** Shows the state: first what surrounds the graph, since it decides how high the graph is, then the graph once. */
+  updatePage() {
+    this.toolbar.update(this);
+    this.panel.update();
+    this.describe();
+    this.stage.fit();
+    if (this.toZoom) this.stage.scrollToZoom();
+    this.toZoom = false;
+    this.stage.draw();
+  }
+
+  resized() {
+    this.measurePage();
+    if (this.stage.room !== this.lay.width) this.relayout();
+    this.updatePage();
+  }
+
+  /* ---- what the reader can do ---- */
+
+  /** Does one of the frame's actions; the names are those used by the menu and the panel. */
+  act(verb, node) {
+    if (node < 0) return;
+    const name = this.tree.label(node);
+    if (verb === "zoom") this.zoomTo(node);
+    else if (verb === "copy") this.copy(name, "name");
+    else if (verb === "copystack") this.copy(this.foldedLine(node), "stack");
+    else if (verb === "link") this.openLink(node);
+    else if (node === 0) return;
+    else if (verb === "find") this.change({ search: "^" + escapeRegex(name) + "$", match: "match" });
+    else if (verb === "keep" || verb === "hide") this.addFilter({ op: verb, name });
+    else if (verb === "cut") this.addFilter({ op: "cut", path: (this.tree.reversed ? REVERSED_PATH : "") + pathOf(this.tree, node) });
+  }
+
+  zoomTo(node) {
+    this.selected = node > 0 ? node : this.selected;
+    this.change({ zoom: pathOf(this.tree, node) });
+    this.panel.speak(node > 0 ? "Zoomed into " + this.tree.label(node) : "Zoom reset");
+  }
+
+  addFilter(filter) {
+    const same = (other) => JSON.stringify(other) === JSON.stringify(filter);
+    if (this.state.filters.some(same)) return;
+    this.change({ filters: this.state.filters.concat(filter), zoom: filter.op === "keep" ? "" : this.zoomWithout(filter) });
+    this.panel.speak(`${plural(this.tree.total[0] > 0 ? this.lay.node.length : 0, "frame")} left, ${this.numbers.amount(this.tree.total[0])}`);
+  }
+
+  /** Hiding what we are zoomed into, or a caller of it, leaves nothing to be zoomed into. */
+  zoomWithout(filter) {
+    const path = this.tree.chain(this.zoom).slice(1);
+    if (filter.op === "hide") return path.some((node) => this.tree.label(node) === filter.name) ? "" : this.state.zoom;
+    const cut = filter.path.replace(REVERSED_PATH, "");
+    return this.state.zoom.startsWith(cut) ? "" : this.state.zoom;
+  }
+
+  dropFilter(filter) {
+    this.change({ filters: this.state.filters.filter((other) => other !== filter) });
+  }
+
+  nameOfPath(path) {
+    const last = splitPath(path).pop();
+    return (last && this.profile.names.find((name) => nameHash(name) === last.hash)) || "unknown";
+  }
+
+  toggle(key) {
+    // A frame of one direction is no frame of the other, so reversing leaves the zoom.
+    this.change(key === "reverse" ? { reverse: !this.state.reverse, zoom: "" } : { [key]: !this.state[key] });
+    this.panel.speak({ reverse: this.state.reverse ? "Callees first" : "Callers first", inverted: this.state.inverted ? "Icicle" : "Flame" }[key]);
+  }
+
+  cycleSort() {
+    const orders = this.defaults.sort === "none" ? ["none", "name", "width"] : ["name", "width"];
+    const sort = orders[(orders.indexOf(this.state.sort) + 1) % orders.length];
+    this.change({ sort });
+    this.panel.speak("Sorted by " + sort);
+  }
+
+  cycleColors() {
+    this.change({ colors: this.state.colors === "safe" ? "default" : "safe" }, { replace: true });
+  }
+
+  /** To the other theme; back at the one the reader would get anyway, the address need not say it. */
+  cycleTheme() {
+    const theme = this.theme === "dark" ? "light" : "dark";
+    const usual = this.defaults.theme === "auto" ? (this.systemDark.matches ? "dark" : "light") : this.defaults.theme;
+    this.change({ theme: theme === usual ? this.defaults.theme : theme }, { replace: true });
+  }
+
+  toggleLegend() {
+    this.change({ legend: !this.state.legend }, { replace: true });
+  }
+
+  search(term, done = false) {
+    this.change({ search: term }, { typing: !done });
+  }
+
+  cycleCase() {
+    const next = { smart: "match", match: "ignore", ignore: "smart" };
+    this.change({ match: next[this.state.match] }, { replace: true });
+  }
+
+  /** To the next (1) or previous (-1) match on screen; when all are too narrow to be drawn, zooms to the widest. */
+  step(by) {
+    const { found, lay } = this;
+    if (!found || found.error || found.count === 0) return;
+    if (found.drawn.length === 0) {
+      this.zoomTo(found.first);
+      return;
+    }
+    const turns = found.drawn.length;
+    found.turn = found.turn < 0 ? (by > 0 ? 0 : turns - 1) : (found.turn + by + turns) % turns;
+    this.select(lay.node[found.drawn[found.turn]]);
+    this.toolbar.updateSearch(this);
+  }
+
+  resetView() {
+    this.change({ zoom: "", search: "", filters: [] });
+  }
+
+  foldedLine(node) {
+    const names = this.tree.chain(node).slice(1).map((step) => this.tree.label(step));
+    if (this.tree.reversed) names.reverse();
+    return (names.join(";") || ROOT_LABEL) + " " + this.numbers.plain(this.tree.total[node]);
+  }
+
+  async copy(text, what) {
+    if (await copyText(text)) this.popups.say("Copied the " + what);
+    else this.popups.offerText(text);
+  }
+
+  /* ---- attributes the user gave to functions ---- */
+
+  attrsOf(node) {
+    const { attrs } = this.profile.json;
+    return attrs && attrs[this.tree.name[node]];
+  }
+
+  linkOf(node) {
+    const own = this.attrsOf(node);
+    // A link may lead anywhere but into this page's own scripts.
+    if (!own || !own.href || /^\s*(javascript|data|vbscript):/i.test(own.href)) return null;
+    return { href: own.href, target: own.target || "_blank" };
+  }
+
+  openLink(node) {
+    const link = this.linkOf(node);
+    if (link) window.open(link.href, link.target, "noopener");
+    return Boolean(link);
+  }
+
+  functionTotals() {
+    if (!this.allTotals) this.allTotals = functionTotals(this.profile, this.weights);
+    return this.allTotals;
+  }
+
+  /* ---- selection ---- */
+
+  select(node) {
+    this.selected = node;
+    const index = indexOfNode(this.lay, node);
+    this.stage.mark("selected", index);
+    if (index >= 0) this.stage.reveal(index);
+    if (this.found && this.found.drawn) this.found.turn = this.found.drawn.findIndex((j) => j === index);
+    this.panel.update();
+    this.describe();
+    this.panel.speak(`${this.tree.label(node)}, ${sentenceOf(this, node)}`);
+  }
+
+  describe() {
+    this.panel.describe(this.hovered >= 0 ? this.hovered : indexOfNode(this.lay, this.selected));
+  }
+
+  /** Moves the selection: "out" to the caller's side, "in" to the callee's side, or along the row. */
+  move(direction) {
+    const { lay, tree } = this;
+    const at = indexOfNode(lay, this.selected);
+    if (at < 0) {
+      this.select(this.zoom);
+      return;
+    }
+    const row = rowOf(lay, at);
+    const next = { out: () => tree.parent[lay.node[at]], in: () => this.childToEnter(at), left: () => this.neighbour(at, row, -1), right: () => this.neighbour(at, row, 1) }[direction]();
+    if (direction === "out" && next >= 0) this.lastChild.set(next, lay.node[at]);
+    if (next >= 0) this.select(next);
+  }
+
+  /** The child we came from, else the widest. */
+  childToEnter(at) {
+    const { lay, tree } = this;
+    const node = lay.node[at];
+    if (at < lay.rowStart[lay.zoomRow]) return lay.node[at + 1];
+    const known = this.lastChild.get(node);
+    if (known !== undefined && indexOfNode(lay, known) >= 0) return known;
+    let widest = -1;
+    for (const kid of tree.children(node)) if (widest < 0 || tree.total[kid] > tree.total[widest]) widest = kid;
+    return indexOfNode(lay, widest) >= 0 ? widest : -1;
+  }
+
+  neighbour(at, row, step) {
+    const { lay } = this;
+    for (let j = at + step; j >= lay.rowStart[row] && j < lay.rowStart[row + 1]; j += step) if (!lay.many[j]) return lay.node[j];
+    return -1;
+  }
+
+  /* ---- events ---- */
+
+  listen() {
+    this.host.addEventListener("mousemove", (event) => this.hover(event));
+    this.host.addEventListener("mouseleave", () => this.unhover());
+    this.host.addEventListener("click", (event) => this.click(event));
+    this.host.addEventListener("contextmenu", (event) => this.contextMenu(event));
+    this.root.addEventListener("mousedown", (event) => this.pressOutside(event));
+    document.addEventListener("keydown", (event) => this.key(event));
+    window.addEventListener("resize", () => this.scheduleResize());
+    this.systemDark.addEventListener("change", () => { this.refresh(this.state); this.updatePage(); });
+    window.addEventListener("beforeprint", () => this.print(true));
+    window.addEventListener("afterprint", () => this.print(false));
+  }
+
+  hover(event) {
+    const index = this.stage.hit(event.clientX, event.clientY);
+    if (index < 0) {
+      this.unhover();
+      return;
+    }
+    const origin = this.root.getBoundingClientRect();
+    const x = event.clientX - origin.left, y = event.clientY - origin.top;
+    if (index === this.hovered) {
+      this.popups.moveTip(x, y);
+      return;
+    }
+    this.hovered = index;
+    this.host.classList.add("pointing");
+    this.stage.mark("hover", index);
+    this.popups.showTip(index, x, y);
+    this.describe();
+  }
+
+  unhover() {
+    if (this.hovered < 0) return;
+    this.hovered = -1;
+    this.host.classList.remove("pointing");
+    this.stage.mark("hover", -1);
+    this.popups.hideTip();
+    this.describe();
+  }
+
+  click(event) {
+    const index = this.stage.hit(event.clientX, event.clientY);
+    if (index < 0) return;
+    const node = this.lay.node[index];
+    if ((event.ctrlKey || event.metaKey) && this.openLink(node)) return;
+    this.unhover();
+    this.zoomTo(node);
+  }
+
+  contextMenu(event) {
+    if (event.shiftKey) return; // the browser's own menu stays within reach
+    const pointed = this.stage.hit(event.clientX, event.clientY);
+    const index = pointed >= 0 ? pointed : indexOfNode(this.lay, this.selected);
+    if (index < 0) return;
+    event.preventDefault();
+    this.openMenu(index, pointed >= 0 ? event : null);
+  }
+
+  openMenu(index, event) {
+    const origin = this.root.getBoundingClientRect();
+    const box = this.stage.box(index);
+    const x = event ? event.clientX : box.x + Math.min(40, box.width / 2), y = event ? event.clientY : box.y + box.height;
+    this.select(this.lay.node[index]);
+    this.popups.menu(index, x - origin.left, y - origin.top);
+  }
+
+  pressOutside(event) {
+    const { open } = this.popups;
+    if (open && open.classList.contains("menu") && !open.contains(event.target)) this.popups.close();
+  }
+
+  scheduleResize() {
+    cancelAnimationFrame(this.resizing);
+    this.resizing = requestAnimationFrame(() => this.resized());
+  }
+
+  /** On paper: light, all rows, scaled to the page. */
+  print(on) {
+    this.printing = on;
+    this.stage.allRows = on;
+    this.page.classList.toggle("printing", on);
+    this.refresh(this.state);
+    if (on) {
+      const { width } = this.size();
+      this.page.style.width = width + "px";
+      const height = this.page.scrollHeight;
+      this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+      this.frame.setAttribute("width", width);
+      this.frame.setAttribute("height", height);
+      this.root.style.width = "100%";
+      this.root.style.height = "auto";
+    } else {
+      this.page.style.width = "";
+      this.frame.setAttribute("width", "100%");
+      this.frame.setAttribute("height", "100%");
+      this.fitWindow();
+      this.resized();
+    }
+  }
+
+  /* ---- keys ---- */
+
+  key(event) {
+    const field = event.target.closest && event.target.closest("input, textarea, select");
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "f" && !event.shiftKey) {
+      if (field === this.toolbar.input) return; // a second Ctrl-F is the browser's
+      event.preventDefault();
+      this.toolbar.focusSearch();
+      return;
+    }
+    if (field || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const onButton = event.target.closest && event.target.closest("button, a");
+    if (onButton && (event.key === "Enter" || event.key === " ")) return;
+    const act = this.keyAction(event);
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  keyAction(event) {
+    const outward = this.state.inverted ? "ArrowUp" : "ArrowDown";
+    const inward = this.state.inverted ? "ArrowDown" : "ArrowUp";
+    const on = (verb) => () => this.act(verb, this.selected);
+    const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const shift = event.shiftKey;
+    const actions = {
+      [outward]: () => this.move("out"),
+      [inward]: () => this.move("in"),
+      ArrowLeft: () => this.move("left"),
+      ArrowRight: () => this.move("right"),
+      Enter: on("zoom"),
+      " ": on("zoom"),
+      Escape: () => this.escape(),
+      Backspace: () => (shift ? this.past.redo() : this.past.undo()),
+      "/": () => this.toolbar.focusSearch(),
+      n: () => this.step(shift ? -1 : 1),
+      r: () => this.toggle("reverse"),
+      i: () => this.toggle("inverted"),
+      s: () => this.cycleSort(),
+      t: () => this.cycleTheme(),
+      p: () => this.cycleColors(),
+      l: () => this.toggleLegend(),
+      k: on("keep"),
+      x: on(shift ? "cut" : "hide"),
+      h: on(shift ? "cut" : "hide"),
+      c: on(shift ? "copystack" : "copy"),
+      m: () => { const at = indexOfNode(this.lay, this.selected); if (at >= 0) this.openMenu(at, null); },
+      0: () => this.resetView(),
+      "?": () => this.popups.help(),
+    };
+    return Object.prototype.hasOwnProperty.call(actions, letter) ? actions[letter] : null;
+  }
+
+  escape() {
+    if (this.popups.close()) return;
+    if (this.state.zoom) this.change({ zoom: "" });
+    else if (this.state.search) this.search("", true);
+    else {
+      this.selected = -1;
+      this.stage.mark("selected", -1);
+      this.updatePage();
+    }
+  }
+
+  /* ---- a window for tests ---- */
+
+  /** One drawn frame as plain values; boxes are in window coordinates. */
+  frameInfo(index) {
+    const { lay, tree } = this;
+    const node = lay.node[index];
+    const info = {
+      name: lay.many[index] ? null : tree.label(node),
+      many: lay.many[index],
+      row: rowOf(lay, index),
+      total: lay.many[index] ? lay.w[index] / lay.scale : tree.total[node],
+      self: lay.many[index] ? 0 : tree.self[node],
+      percent: (100 * lay.w[index]) / lay.width,
+      role: this.roleOf(index),
+      fill: this.painter.paint(node, this.roleOf(index)).fill,
+      stack: lay.many[index] ? null : tree.chain(node).slice(1).map((step) => tree.label(step)),
+      ...this.stage.box(index),
+    };
+    if (this.profile.diff) Object.assign(info, { before: tree.before[node], after: tree.after[node] });
+    return info;
+  }
+
+  /** Read-only; what it returns are copies. */
+  hook() {
+    const indices = () => this.lay.node.map((_, index) => index);
+    return Object.freeze({
+      state: () => ({
+        ...JSON.parse(JSON.stringify(this.state)),
+        theme: this.theme,
+        total: this.tree.total[0],
+        zoomed: this.zoom > 0 ? this.tree.label(this.zoom) : null,
+        selected: this.selected >= 0 ? this.tree.label(this.selected) : null,
+        found: this.found && { count: this.found.count, percent: (100 * this.found.weight) / this.found.whole, error: this.found.error },
+      }),
+      visible: () => indices().map((index) => this.frameInfo(index)),
+      find: (name) => indices().filter((j) => !this.lay.many[j] && this.tree.label(this.lay.node[j]) === name).map((j) => this.frameInfo(j)),
+      layout: () => ({ width: this.lay.width, rows: this.lay.rows, frames: this.lay.node.length, notDrawn: this.lay.notDrawn, elements: this.stage.inTree }),
+    });
+  }
+}
+
+/* ---- start ---- */
+
+function start() {
+  const root = document.getElementById("wick");
+  const data = document.getElementById("wick-data");
+  if (!root || !data) return;
+  let profile;
+  try {
+    profile = loadProfile(JSON.parse(data.textContent));
+  } catch (error) {
+    // The static picture stays; say why it does not react.
+    const line = document.getElementById("quality");
+    if (line) line.textContent += " \u00b7 not interactive: the data in this file cannot be read (" + error.message + ")";
+    return;
+  }
+  /** window.wick: {state(), visible(), find(name), layout()}, for tests and the curious. */
+  window.wick = new App(root, profile).hook();
+}
+
+start();

@@ -1,0 +1,148 @@
+/*
+ * toolbar.js: the bar above the graph: title, search, switches, and the chips that say what is zoomed or filtered.
+ */
+
+class Toolbar {
+  constructor(app) {
+    this.app = app;
+    const { json } = app.profile;
+    this.titles = html("div", { class: "titles" },
+      html("h1", { title: json.title || "" }, json.title || "Flame Graph"),
+      json.subtitle ? html("p", { title: json.subtitle }, json.subtitle) : null);
+    this.chips = html("div", { class: "chips", role: "group", "aria-label": "Active zoom and filters", hidden: "" });
+    this.element = html("header", { class: "bar" }, this.titles, this.makeSearch(), this.makeTools());
+  }
+
+  /* ---- search ---- */
+
+  makeSearch() {
+    this.input = html("input", {
+      type: "text", spellcheck: "false", autocomplete: "off", placeholder: "Search (regex)", "aria-label": "Search frames by regular expression",
+      "aria-keyshortcuts": "/", "aria-describedby": "wick-found",
+      input: () => this.app.search(this.input.value),
+      keydown: (event) => this.searchKey(event),
+    });
+    this.matchCase = button({ label: "Match case", text: "Aa", className: "tool small case", act: () => this.app.cycleCase() });
+    this.found = html("output", { id: "wick-found", class: "found", "aria-live": "polite" });
+    this.previous = button({ label: "Previous match", symbol: "previous", key: "Shift+N", className: "tool small", act: () => this.app.step(-1) });
+    this.next = button({ label: "Next match", symbol: "next", key: "N", className: "tool small", act: () => this.app.step(1) });
+    this.clear = button({ label: "Clear search", symbol: "close", className: "tool small", act: () => this.app.search("", true) });
+    return html("div", { class: "search", role: "search" },
+      icon("search"), this.input, this.found, this.matchCase, this.previous, this.next, this.clear);
+  }
+
+  searchKey(event) {
+    if (event.key === "Enter") this.app.step(event.shiftKey ? -1 : 1);
+    else if (event.key === "Escape") {
+      if (this.input.value) this.app.search("", true);
+      this.app.focusGraph();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  focusSearch() {
+    this.input.focus();
+    this.input.select();
+  }
+
+  updateSearch(app) {
+    const { state, found } = app;
+    if (this.input.value !== state.search) this.input.value = state.search;
+    const error = found && found.error;
+    const on = Boolean(found && !error);
+    this.element.classList.toggle("searching", Boolean(found));
+    this.input.setAttribute("aria-invalid", error ? "true" : "false");
+    this.found.classList.toggle("error", Boolean(error));
+    this.found.textContent = found ? this.foundText(app) : "";
+    this.found.title = error || (on ? this.foundTitle(app) : "");
+    for (const element of [this.previous, this.next]) element.disabled = !on || found.count === 0;
+    this.clear.hidden = this.previous.hidden = this.next.hidden = !found;
+    const label = { smart: "Smart case: a capital letter makes the search case-sensitive", ignore: "Case is ignored", match: "Case must match" };
+    setPressed(this.matchCase, state.match === "match");
+    this.matchCase.querySelector(".text").textContent = { smart: "Aa", ignore: "aa", match: "A" }[state.match];
+    this.matchCase.title = label[state.match] + " (click to change)";
+    this.matchCase.setAttribute("aria-label", label[state.match]);
+  }
+
+  foundText(app) {
+    const { found } = app;
+    if (found.error) return "Invalid regex: " + found.error;
+    const count = (found.exact ? "" : "\u2265") + integer.format(found.count);
+    const turn = found.turn >= 0 ? integer.format(found.turn + 1) + "/" + count : count;
+    return `${turn} ${found.count === 1 && found.turn < 0 ? "match" : "matches"} \u00b7 ${percent(found.weight, found.whole)}`;
+  }
+
+  foundTitle(app) {
+    const { found } = app;
+    const narrow = found.count - found.drawn.length;
+    return `${plural(found.count, "frame")} match, together ${app.numbers.amount(found.weight)}, ` +
+      `${percent(found.weight, found.whole)} of ${app.zoom > 0 ? "the zoomed frame" : "all"}` +
+      (narrow > 0 ? `; ${integer.format(narrow)} of them too narrow to draw at this zoom` : "");
+  }
+
+  /* ---- switches ---- */
+
+  makeTools() {
+    const { app } = this;
+    this.tools = {
+      undo: button({ label: "Undo", symbol: "undo", key: "Backspace", act: () => app.past.undo() }),
+      redo: button({ label: "Redo", symbol: "redo", key: "Shift+Backspace", act: () => app.past.redo() }),
+      reset: button({ label: "Reset the view", symbol: "reset", key: "0", act: () => app.resetView() }),
+      icicle: button({ label: "Icicle: root at the top", text: "Icicle", symbol: "icicle", key: "I", act: () => app.toggle("inverted") }),
+      reverse: button({ label: "Reverse: start from the callees", text: "Reverse", symbol: "reverse", key: "R", act: () => app.toggle("reverse") }),
+      sort: button({ label: "Sort frames", text: "Name", symbol: "sort", key: "S", act: () => app.cycleSort() }),
+      colors: button({ label: "Colour-blind-safe colours", symbol: "colors", key: "P", act: () => app.cycleColors() }),
+      legend: button({ label: "Legend", symbol: "legend", key: "L", act: () => app.toggleLegend() }),
+      theme: button({ label: "Switch theme", symbol: "dark", key: "T", act: () => app.cycleTheme() }),
+      help: button({ label: "Keys and help", symbol: "help", key: "?", act: () => app.popups.help() }),
+    };
+    const t = this.tools;
+    const group = (...members) => html("div", { class: "group" }, ...members);
+    return html("div", { class: "tools", role: "toolbar", "aria-label": "View" },
+      group(t.undo, t.redo, t.reset), group(t.icicle, t.reverse, t.sort), group(t.colors, t.legend, t.theme, t.help));
+  }
+
+  update(app) {
+    const { state, past } = app;
+    const t = this.tools;
+    t.undo.disabled = !past.canUndo;
+    t.redo.disabled = !past.canRedo;
+    t.reset.disabled = !(state.zoom || state.search || state.filters.length);
+    setPressed(t.icicle, state.inverted);
+    setPressed(t.reverse, state.reverse);
+    setPressed(t.colors, state.colors === "safe");
+    setPressed(t.legend, state.legend);
+    const order = { name: "Name", width: "Width", none: "Time" };
+    if (!app.profile.json.options.flamechart) order.none = "Input";
+    t.sort.querySelector(".text").textContent = order[state.sort];
+    t.sort.title = `Sorted by ${order[state.sort].toLowerCase()} (S)`;
+    t.sort.setAttribute("aria-label", `Sorted by ${order[state.sort].toLowerCase()}, change`);
+    const dark = app.theme === "dark";
+    t.theme.querySelector("path").setAttribute("d", ICONS[dark ? "light" : "dark"]);
+    t.theme.title = t.theme.ariaLabel = dark ? "Light theme (T)" : "Dark theme (T)";
+    this.updateSearch(app);
+    this.updateChips(app);
+  }
+
+  /* ---- chips ---- */
+
+  updateChips(app) {
+    const chips = app.state.filters.map((filter) => this.filterChip(app, filter));
+    if (app.zoom > 0) chips.unshift(this.chip("zoomed into", app.tree.label(app.zoom), () => app.zoomTo(0)));
+    if (app.notice) chips.push(html("span", { class: "notice", role: "status" }, app.notice));
+    refill(this.chips, ...chips);
+    this.chips.hidden = chips.length === 0;
+  }
+
+  filterChip(app, filter) {
+    const verb = { keep: "only stacks through", hide: "hidden", cut: "hidden subtree" }[filter.op];
+    const label = filter.op === "cut" ? app.nameOfPath(filter.path) : filter.name;
+    return this.chip(verb, label, () => app.dropFilter(filter));
+  }
+
+  chip(verb, label, remove) {
+    const close = button({ label: `Remove: ${verb} ${label}`, symbol: "close", className: "tool tiny", act: remove });
+    return html("span", { class: "chip", title: label }, html("em", {}, verb), html("b", {}, label), close);
+  }
+}
