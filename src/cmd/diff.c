@@ -23,47 +23,102 @@ static const char *const show_choices[] = {"both", "self", "total", NULL};
 #define FIELD(field) offsetof(struct diff_command_options, field)
 static const struct option_row diff_rows[] = {
 	{.type = OPTION_HEADING, .help = "What to compare"},
-	{.name = "before", .type = OPTION_REST, .offset = FIELD(before), .argument = "FILE…",
+	{.name = "before",
+	 .type = OPTION_REST,
+	 .offset = FIELD(before),
+	 .argument = "FILE…",
 	 .help = "The runs before the change; with --after instead of the two arguments."},
-	{.name = "after", .type = OPTION_REST, .offset = FIELD(after), .argument = "FILE…",
+	{.name = "after",
+	 .type = OPTION_REST,
+	 .offset = FIELD(after),
+	 .argument = "FILE…",
 	 .help = "The runs after the change. Two or more runs on a side let wick judge noise by their spread."},
-	{.name = "normalize", .letter = 'n', .type = OPTION_FLAG, .offset = FIELD(normalize),
+	{.name = "normalize",
+	 .letter = 'n',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(normalize),
 	 .help = "Scale before to the total of after: compares shares instead of weights. For runs that differ in "
 		 "length or load."},
-	{.name = "strip-hex", .letter = 's', .type = OPTION_FLAG, .offset = FIELD(strip_hex),
+	{.name = "strip-hex",
+	 .letter = 's',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(strip_hex),
 	 .help = "Show hexadecimal numbers (0x45ef2a) as 0x..., so that addresses of two runs meet."},
-	{.name = "confidence", .type = OPTION_NUMBER, .offset = FIELD(confidence), .argument = "P", .min = 50,
-	 .max = 99.9999, .help = "Changes below P percent confidence count as noise. Default: 95."},
-	{.name = "sample-weight", .type = OPTION_NUMBER, .offset = FIELD(sample_weight), .argument = "W", .min = 1e-9,
+	{.name = "confidence",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(confidence),
+	 .argument = "P",
+	 .min = 50,
+	 .max = 99.9999,
+	 .help = "Changes below P percent confidence count as noise. Default: 95."},
+	{.name = "sample-weight",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(sample_weight),
+	 .argument = "W",
+	 .min = 1e-9,
 	 .max = 1e18,
-	 .help = "What one sample weighs, for profiles whose weights are times or bytes. Default: found from the input."},
+	 .help = "What one sample weighs, where weights are times or bytes. Default: found from the input."},
 	{.type = OPTION_HEADING, .help = "Thresholds"},
-	{.name = "fail-if", .type = OPTION_LIST, .offset = FIELD(fail_if), .argument = "EXPRESSION",
+	{.name = "fail-if",
+	 .type = OPTION_LIST,
+	 .offset = FIELD(fail_if),
+	 .argument = "EXPRESSION",
 	 .help = "Exit with code 3 when the expression holds: 'total>3%' (the total grew by more than 3 %), "
-		 "'func:NAME>2%' (NAME with its callees grew by more than 2 % of the total before), 'self:NAME>2%' (NAME "
-		 "itself did), 'func:*>2%' (any function did). May be given several times."},
-	{.name = "fail-on-noise", .type = OPTION_FLAG, .offset = FIELD(fail_on_noise),
+		 "'func:NAME>2%' (NAME with its callees grew by more than 2 % of the total before), 'self:NAME>2%' "
+		 "(NAME itself did), 'func:*>2%' (any function did). May be given several times."},
+	{.name = "fail-on-noise",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(fail_on_noise),
 	 .help = "Let growth within noise fail too. Default: only growth that is more than chance fails."},
 	{.type = OPTION_HEADING, .help = "Output"},
-	{.name = "format", .type = OPTION_CHOICE, .offset = FIELD(format), .argument = "FORMAT",
+	{.name = "format",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(format),
+	 .argument = "FORMAT",
 	 .choices = format_choices,
 	 .help = "text (default), svg (a differential flame graph), folded (stack, count before, count after: as "
 		 "difffolded.pl) or json. With -o, the ending .svg, .folded or .json chooses."},
-	{.name = "output", .letter = 'o', .type = OPTION_STRING, .offset = FIELD(output), .argument = "FILE",
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_STRING,
+	 .offset = FIELD(output),
+	 .argument = "FILE",
 	 .help = "Write to FILE instead of standard output."},
-	{.name = "show", .type = OPTION_CHOICE, .offset = FIELD(show), .argument = "WHAT", .choices = show_choices,
-	 .help = "Tables in text: changes of functions themselves (self), with their callees (total) or both (default)."},
-	{.name = "limit", .type = OPTION_INT, .offset = FIELD(limit), .argument = "N", .min = 0, .max = 1e9,
+	{.name = "show",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(show),
+	 .argument = "WHAT",
+	 .choices = show_choices,
+	 .help = "Tables in text: functions themselves (self), with their callees (total) or both (default)."},
+	{.name = "limit",
+	 .type = OPTION_INT,
+	 .offset = FIELD(limit),
+	 .argument = "N",
+	 .min = 0,
+	 .max = 1e9,
 	 .help = "At most N functions in a table; 0 shows all. Default: 20 for text, else all."},
-	{.name = "width", .type = OPTION_INT, .offset = FIELD(width), .argument = "N", .min = 0, .max = 100000,
+	{.name = "width",
+	 .type = OPTION_INT,
+	 .offset = FIELD(width),
+	 .argument = "N",
+	 .min = 0,
+	 .max = 100000,
 	 .help = "Text: shorten names so that lines fit into N columns (default: the terminal's; 0: whole names). SVG: "
 		 "pixels (default: as wide as the window)."},
-	{.name = "title", .type = OPTION_STRING, .offset = FIELD(title), .argument = "TEXT",
+	{.name = "title",
+	 .type = OPTION_STRING,
+	 .offset = FIELD(title),
+	 .argument = "TEXT",
 	 .help = "Title of the SVG. Default: Differential Flame Graph."},
-	{.name = "subtitle", .type = OPTION_STRING, .offset = FIELD(subtitle), .argument = "TEXT",
+	{.name = "subtitle",
+	 .type = OPTION_STRING,
+	 .offset = FIELD(subtitle),
+	 .argument = "TEXT",
 	 .help = "Second line of the SVG. Default: what was compared."},
 	{.name = "negate", .type = OPTION_FLAG, .offset = FIELD(negate), .help = "Swap red and blue in the SVG."},
-	{.name = "inverted", .type = OPTION_FLAG, .offset = FIELD(inverted),
+	{.name = "inverted",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(inverted),
 	 .help = "Draw the SVG as an icicle graph, from the top down."},
 	INPUT_OPTION_ROWS_LETTER(struct diff_command_options, 0),
 	OPTION_END,
@@ -74,7 +129,8 @@ static const struct command_example diff_examples[] = {
 	{"wick diff before.folded after.folded", "what changed, as a table"},
 	{"wick diff -o diff.svg before.perf.gz after.perf.gz", "a differential flame graph: red grew, blue shrank"},
 	{"wick diff --before b1 b2 b3 --after a1 a2 a3", "three runs each: noise is judged by their spread"},
-	{"wick diff --fail-if 'total>3%' --fail-if 'func:parse>1%' base.folded new.folded", "a gate for CI: exit code 3"},
+	{"wick diff --fail-if 'total>3%' --fail-if 'func:parse>1%' base.folded new.folded",
+	 "a gate for CI: exit code 3"},
 	{"wick diff -n --format folded a.folded b.folded | wick flame -o d.svg", "as difffolded.pl -n"},
 	{0},
 };
@@ -118,7 +174,8 @@ static int settle_inputs(struct run *run, const struct option_list *arguments)
 	if (sets && !(options->before.count && options->after.count))
 		return say_usage(&command_diff, "--before and --after must both be given");
 	if (!sets && arguments->count != 2)
-		return say_usage(&command_diff, "two profiles are compared, not %zu; sets are given with --before and --after",
+		return say_usage(&command_diff,
+				 "two profiles are compared, not %zu; sets are given with --before and --after",
 				 arguments->count);
 	size_t from_stdin = 0;
 	for (int side = 0; side < 2; side++) {
@@ -211,7 +268,7 @@ static void add_notes(struct run *run)
 	double growth = diff_growth(diff, &diff->all);
 	if (!diff->options.normalize && diff->all.significant && fabs(growth) >= 5)
 		buf_printf(new_note(run),
-			   "the totals differ by %+.1f %%; if the runs did not do the same work, --normalize compares shares",
+			   "the totals differ by %+.1f %%; unless both did the same work, --normalize compares better",
 			   growth);
 	if (diff->runs[0] != diff->runs[1] && !diff->options.normalize &&
 	    (is(run->options.format, "svg") || is(run->options.format, "folded")))
@@ -237,7 +294,7 @@ static void fill_view(struct run *run)
 	view->colour = to_stdout && term_colour(STDOUT_FILENO);
 	if (options->width >= 0)
 		view->width = (int)options->width;
-	else if (to_stdout)
+	else if (to_stdout && isatty(STDOUT_FILENO))
 		view->width = term_width(STDOUT_FILENO, 0);
 	add_notes(run);
 }
@@ -287,7 +344,8 @@ static void write_folded(const struct run *run, struct outfile *out)
 {
 	int64_t numerator, denominator;
 	diff_scale(&run->diff, &numerator, &denominator);
-	render_folded_scaled(&run->diff.tree, run->diff.profile.values[DIFF_BEFORE].decimals, numerator, denominator, out);
+	render_folded_scaled(&run->diff.tree, run->diff.profile.values[DIFF_BEFORE].decimals, numerator, denominator,
+			     out);
 }
 
 static int write_output(struct run *run)
@@ -354,11 +412,8 @@ static int compare(struct run *run)
 
 static int diff_run(int argc, char **argv)
 {
-	struct run run = {.options = {.input = input_defaults(true),
-				      .show = "both",
-				      .confidence = 95,
-				      .limit = -1,
-				      .width = -1}};
+	struct run run = {
+		.options = {.input = input_defaults(true), .show = "both", .confidence = 95, .limit = -1, .width = -1}};
 	struct option_list arguments = {0};
 	int code = options_parse(&command_diff, argc, argv, &run.options, &arguments);
 	if (code >= 0)
@@ -384,14 +439,15 @@ const struct command command_diff = {
 	.summary = "Show what changed between two profiles",
 	.arguments = "BEFORE AFTER",
 	.description =
-		"Compares two profiles, or two sets of them, and says for each function how its weight changed and how sure that "
-		"is. Weights are compared as they are; where the totals are not comparable, because the runs differ in length or "
-		"load, --normalize compares shares.\n\n"
-		"With single runs the confidence comes from the number of samples: it knows how much chance the sampling itself "
-		"adds, not how much the program differs from run to run. With two or more runs on a side it comes from their "
-		"spread. Confidences are corrected for the number of functions (false discovery rate). Changes below --confidence "
-		"are marked ~ and are grey in pictures.\n\n"
-		"With --fail-if it is a gate for CI: exit code 3 when a threshold is exceeded by more than noise, 0 when not.",
+		"Compares two profiles, or two sets of them, and says for each function how its weight changed and "
+		"how sure that is. Weights are compared as they are; where the totals are not comparable, because "
+		"the runs differ in length or load, --normalize compares shares.\n\n"
+		"With single runs the confidence comes from the number of samples: it knows how much chance the "
+		"sampling itself adds, not how much the program differs from run to run. With two or more runs on a "
+		"side it comes from their spread. Confidences are corrected for the number of functions (false "
+		"discovery rate). Changes below --confidence are marked ~ and are grey in pictures.\n\n"
+		"With --fail-if it is a gate for CI: exit code 3 when a threshold is exceeded by more than noise, 0 "
+		"when not.",
 	.options = diff_rows,
 	.examples = diff_examples,
 	.run = diff_run,

@@ -43,18 +43,38 @@ static const struct option_row flame_rows[] = {
 	{TEXT("countname", countname, "TEXT"),
 	 .help = "What is counted. Default: samples, or the event when its periods are counted (cycles)."},
 	{TEXT("nametype", nametype, "TEXT"), .help = "What a frame is. Default: Function:"},
-	{.name = "width", .type = OPTION_INT, .offset = FIELD(width), .argument = "PIXELS", .min = 40, .max = 100000,
+	{.name = "width",
+	 .type = OPTION_INT,
+	 .offset = FIELD(width),
+	 .argument = "PIXELS",
+	 .min = 40,
+	 .max = 100000,
 	 .help = "Fixed width of the picture. Default: it fills the window, and is drawn 1200 wide where scripts do "
 		 "not run."},
-	{.name = "height", .type = OPTION_INT, .offset = FIELD(height), .argument = "PIXELS", .min = 3, .max = 1000,
+	{.name = "height",
+	 .type = OPTION_INT,
+	 .offset = FIELD(height),
+	 .argument = "PIXELS",
+	 .min = 3,
+	 .max = 1000,
 	 .help = "Height of a frame. Default: 16."},
 	{TEXT("minwidth", minwidth, "WIDTH"),
 	 .help = "Do not draw frames narrower than this, in pixels, or in percent of the total with %. Default: 0.1."},
 	{TEXT("fonttype", fonttype, "FONT"), .help = "Font of the frames, or a list of fonts. Default: Verdana."},
-	{.name = "fontsize", .type = OPTION_NUMBER, .offset = FIELD(fontsize), .argument = "PIXELS", .min = 1,
-	 .max = 200, .help = "Size of the font. Default: 12."},
-	{.name = "fontwidth", .type = OPTION_NUMBER, .offset = FIELD(fontwidth), .argument = "RATIO", .min = 0.01,
-	 .max = 10, .help = "Average width of a character, as a part of the font's size. Default: 0.59."},
+	{.name = "fontsize",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(fontsize),
+	 .argument = "PIXELS",
+	 .min = 1,
+	 .max = 200,
+	 .help = "Size of the font. Default: 12."},
+	{.name = "fontwidth",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(fontwidth),
+	 .argument = "RATIO",
+	 .min = 0.01,
+	 .max = 10,
+	 .help = "Average width of a character, as a part of the font's size. Default: 0.59."},
 	{FLAG("truncate-text-right", truncate_text_right),
 	 .help = "Cut names that do not fit at their right end only. Default: the outer qualifiers of a name go first."},
 	{TEXT("encoding", encoding, "NAME"),
@@ -65,24 +85,50 @@ static const struct option_row flame_rows[] = {
 	{FLAG("reverse", reverse), .help = "Merge stacks from their leaves: callers lie above callees."},
 	{FLAG("flamechart", flamechart),
 	 .help = "Flame chart: stacks stay in the order of the input (time), equal ones merge only when adjacent."},
-	{.name = "sort", .type = OPTION_CHOICE, .offset = FIELD(sort), .argument = "KEY", .choices = sort_choices,
+	{.name = "sort",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(sort),
+	 .argument = "KEY",
+	 .choices = sort_choices,
 	 .help = "Order of siblings: name (default) or width, widest first."},
 	{FLAG("no-sort", no_sort), .help = "Leave siblings in the order in which the input names them first."},
-	{.name = "base", .type = OPTION_LIST, .offset = FIELD(base), .argument = "FUNCTION",
+	{.name = "base",
+	 .type = OPTION_LIST,
+	 .offset = FIELD(base),
+	 .argument = "FUNCTION",
 	 .help = "Only stacks with this function, and without its callers. May be given several times."},
-	{.name = "total", .type = OPTION_NUMBER, .offset = FIELD(total), .argument = "COUNT", .min = 1e-9, .max = 1e18,
+	{.name = "total",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(total),
+	 .argument = "COUNT",
+	 .min = 1e-9,
+	 .max = 1e18,
 	 .help = "Count that is the whole width, when it is more than the sum. Default: the sum."},
-	{.name = "factor", .type = OPTION_NUMBER, .offset = FIELD(factor), .argument = "NUMBER", .min = 1e-12,
-	 .max = 1e12, .help = "Multiply the counts that are shown by NUMBER. Default: 1."},
+	{.name = "factor",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(factor),
+	 .argument = "NUMBER",
+	 .min = 1e-12,
+	 .max = 1e12,
+	 .help = "Multiply the counts that are shown by NUMBER. Default: 1."},
 
 	{.type = OPTION_HEADING, .help = "Colours"},
-	{.name = "colors", .letter = 'c', .type = OPTION_CHOICE, .offset = FIELD(colors), .argument = "PALETTE",
+	{.name = "colors",
+	 .letter = 'c',
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(colors),
+	 .argument = "PALETTE",
 	 .choices = palette_names,
 	 .help = "Palette. By kind of code: java, js, perl, python, rust, chain, safe (for colour-blind readers too). "
 		 "One range of colours: hot (default), mem, io, wakeup, red, green, blue, aqua, yellow, purple, "
 		 "orange."},
-	{.name = "color", .type = OPTION_CHOICE, .offset = FIELD(colors), .argument = "PALETTE", .hidden = true,
-	 .choices = palette_names, .help = "Short for --colors."},
+	{.name = "color",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(colors),
+	 .argument = "PALETTE",
+	 .hidden = true,
+	 .choices = palette_names,
+	 .help = "Short for --colors."},
 	{TEXT("bgcolors", bgcolors, "COLOR"),
 	 .help = "Background: yellow, blue, green, grey or #rrggbb. Default: what goes with the palette."},
 	{FLAG("hash", hash), .help = "Shades by the first letters of a name, so that related names look alike."},
@@ -92,7 +138,11 @@ static const struct option_row flame_rows[] = {
 				 "are there."},
 	{FLAG("colordiffusion", colordiffusion), .help = "Colour by width: the wider, the redder."},
 	{FLAG("negate", negate), .help = "Swap red and blue where two counts per stack are compared."},
-	{.name = "theme", .type = OPTION_CHOICE, .offset = FIELD(theme), .argument = "THEME", .choices = theme_choices,
+	{.name = "theme",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(theme),
+	 .argument = "THEME",
+	 .choices = theme_choices,
 	 .help = "auto (default, as the reader's system), light or dark. The reader can switch."},
 	{TEXT("search-color", search_color, "COLOR"), .help = "Colour of frames found: #rrggbb. Default: #e600e6."},
 	{TEXT("stroke-color", stroke_color, "COLOR"), .help = "Outline of frames: #rrggbb or none (default)."},
@@ -172,9 +222,9 @@ static int settle_colours(struct run *run)
 		return usage_colour("stroke-color", options->stroke_color);
 	if (options->hash && options->deterministic)
 		return say_usage(&command_flame, "--hash and --deterministic exclude each other");
-	svg->shade = options->hash	      ? SHADE_BY_HASH :
+	svg->shade = options->hash          ? SHADE_BY_HASH :
 		     options->deterministic ? SHADE_BY_FNV :
-		     options->random	      ? SHADE_RANDOM :
+		     options->random        ? SHADE_RANDOM :
 					      SHADE_BY_SUM;
 	if (options->random && getrandom(&svg->random, sizeof svg->random, 0) != sizeof svg->random)
 		svg->random = (uint64_t)time(NULL);
@@ -213,9 +263,9 @@ static int settle_layout(struct run *run)
 	if (options->sort && in_order)
 		return say_usage(&command_flame, "--sort and --%s exclude each other",
 				 options->flamechart ? "flamechart" : "no-sort");
-	svg->order = in_order					       ? ORDER_INPUT :
+	svg->order = in_order                                         ? ORDER_INPUT :
 		     options->sort && !strcmp(options->sort, "width") ? ORDER_WIDTH :
-								       ORDER_NAME;
+									ORDER_NAME;
 	svg->fixed_width = options->width > 0;
 	if (options->width > 0)
 		svg->width = (unsigned)options->width;
@@ -231,7 +281,7 @@ static int settle_layout(struct run *run)
 	svg->truncate_right = options->truncate_text_right;
 	svg->colordiffusion = options->colordiffusion;
 	svg->script = !options->no_javascript;
-	svg->theme = !strcmp(options->theme, "dark")	? SVG_THEME_DARK :
+	svg->theme = !strcmp(options->theme, "dark")  ? SVG_THEME_DARK :
 		     !strcmp(options->theme, "light") ? SVG_THEME_LIGHT :
 							SVG_THEME_AUTO;
 	return -1;
@@ -256,7 +306,7 @@ static int read_side_files(struct run *run)
 		if (palette_map_read(&run->map, PALETTE_MAP_PATH, &err) < 0)
 			return say_failure(&err);
 		if (run->map.bad_lines && !options->quiet)
-			say_warning("%s: %llu lines are not NAME->rgb(R,G,B) and were left out", PALETTE_MAP_PATH,
+			say_warning("%s: lines that are not NAME->rgb(R,G,B) were left out: %llu", PALETTE_MAP_PATH,
 				    (unsigned long long)run->map.bad_lines);
 		run->svg.map = &run->map;
 	}
@@ -372,15 +422,16 @@ static int draw(struct run *run)
 static int flame_run(int argc, char **argv)
 {
 	struct run run = {
-		.options = {
-			.input = input_defaults(true),
-			.colors = "hot",
-			.theme = "auto",
-			.height = 16,
-			.fontsize = 12,
-			.fontwidth = 0.59,
-			.factor = 1,
-		},
+		.options =
+			{
+				.input = input_defaults(true),
+				.colors = "hot",
+				.theme = "auto",
+				.height = 16,
+				.fontsize = 12,
+				.fontwidth = 0.59,
+				.factor = 1,
+			},
 		.svg = svg_defaults(),
 	};
 	int code = options_parse(&command_flame, argc, argv, &run.options, &run.files);

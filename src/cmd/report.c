@@ -20,31 +20,70 @@ static const char *const format_choices[] = {"text", "json", "csv", NULL};
 #define FIELD(field) offsetof(struct report_options, field)
 static const struct option_row report_rows[] = {
 	{.type = OPTION_HEADING, .help = "What to show"},
-	{.name = "by", .type = OPTION_CHOICE, .offset = FIELD(by), .argument = "WHAT", .choices = by_choices,
+	{.name = "by",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(by),
+	 .argument = "WHAT",
+	 .choices = by_choices,
 	 .help = "One row for each function (default), module, thread (comm-pid/tid as far as known), comm (threads by "
 		 "name) or process. Folded stacks name no threads: there the outermost frame stands for them."},
-	{.name = "tree", .type = OPTION_FLAG, .offset = FIELD(tree),
+	{.name = "tree",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(tree),
 	 .help = "Show the call tree from the outermost callers down."},
-	{.name = "bottom-up", .type = OPTION_FLAG, .offset = FIELD(bottom_up),
+	{.name = "bottom-up",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(bottom_up),
 	 .help = "Show the call tree from the functions that spent the time up to their callers."},
-	{.name = "sort", .type = OPTION_CHOICE, .offset = FIELD(sort), .argument = "KEY", .choices = sort_choices,
+	{.name = "sort",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(sort),
+	 .argument = "KEY",
+	 .choices = sort_choices,
 	 .help = "Order of the rows: self (default), total (with callees) or name. Trees are always heaviest first."},
-	{.name = "limit", .type = OPTION_INT, .offset = FIELD(limit), .argument = "N", .min = 0, .max = 1e9,
+	{.name = "limit",
+	 .type = OPTION_INT,
+	 .offset = FIELD(limit),
+	 .argument = "N",
+	 .min = 0,
+	 .max = 1e9,
 	 .help = "At most N rows; in trees at most N callees of each function. 0 shows all. Default: 30 for the "
 		 "text of a table, else all."},
-	{.name = "min-percent", .type = OPTION_NUMBER, .offset = FIELD(min_percent), .argument = "P", .max = 100,
+	{.name = "min-percent",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(min_percent),
+	 .argument = "P",
+	 .max = 100,
 	 .help = "Leave branches below P percent of the total out of trees; what is left out is counted. Default: 0.5 "
 		 "for text, else 0."},
-	{.name = "max-depth", .type = OPTION_INT, .offset = FIELD(max_depth), .argument = "N", .min = 0, .max = 1e9,
+	{.name = "max-depth",
+	 .type = OPTION_INT,
+	 .offset = FIELD(max_depth),
+	 .argument = "N",
+	 .min = 0,
+	 .max = 1e9,
 	 .help = "Cut trees below depth N. Default: 0, no limit."},
 	{.type = OPTION_HEADING, .help = "Output"},
-	{.name = "format", .type = OPTION_CHOICE, .offset = FIELD(format), .argument = "FORMAT",
-	 .choices = format_choices, .help = "text (default), json or csv."},
+	{.name = "format",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(format),
+	 .argument = "FORMAT",
+	 .choices = format_choices,
+	 .help = "text (default), json or csv."},
 	{.name = "json", .type = OPTION_FLAG, .offset = FIELD(json), .help = "Short for --format json."},
 	{.name = "csv", .type = OPTION_FLAG, .offset = FIELD(csv), .help = "Short for --format csv."},
-	{.name = "output", .letter = 'o', .type = OPTION_STRING, .offset = FIELD(output), .argument = "FILE",
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_STRING,
+	 .offset = FIELD(output),
+	 .argument = "FILE",
 	 .help = "Write to FILE instead of standard output."},
-	{.name = "width", .type = OPTION_INT, .offset = FIELD(width), .argument = "COLUMNS", .min = 0, .max = 100000,
+	{.name = "width",
+	 .type = OPTION_INT,
+	 .offset = FIELD(width),
+	 .argument = "COLUMNS",
+	 .min = 0,
+	 .max = 100000,
 	 .help = "Shorten names so that text lines fit into COLUMNS. Default: the terminal's width, and no limit (0) "
 		 "when the output is not a terminal."},
 	INPUT_OPTION_ROWS(struct report_options),
@@ -86,8 +125,8 @@ static int settle(struct report_options *options)
 		return say_usage(command, "trees are made of functions: --by %s has no tree", options->by);
 	if (options->json && options->csv)
 		return say_usage(command, "--json and --csv exclude each other");
-	if (options->format && ((options->json && !is(options->format, "json")) ||
-				(options->csv && !is(options->format, "csv"))))
+	if (options->format &&
+	    ((options->json && !is(options->format, "json")) || (options->csv && !is(options->format, "csv"))))
 		return say_usage(command, "--format %s and --%s exclude each other", options->format,
 				 options->json ? "json" : "csv");
 	if (options->json)
@@ -112,7 +151,7 @@ static void fit_terminal(struct run *run)
 	run->report.colour = to_stdout && term_colour(STDOUT_FILENO);
 	if (run->options.width >= 0)
 		run->report.width = (int)run->options.width;
-	else if (to_stdout)
+	else if (to_stdout && isatty(STDOUT_FILENO))
 		run->report.width = term_width(STDOUT_FILENO, 0);
 }
 
@@ -201,14 +240,14 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 		function_table_threads(table, profile, report->value, by_process);
 	else
 		fill_from_tree(run, table, tree);
-	report->kind = by_thread    ? "threads" :
-		       by_process   ? "processes" :
-		       by_comm	    ? "comms" :
+	report->kind = by_thread        ? "threads" :
+		       by_process       ? "processes" :
+		       by_comm          ? "comms" :
 		       is(by, "module") ? "modules" :
 					  "functions";
-	report->heading = by_thread    ? "Thread" :
-			  by_process   ? "Process" :
-			  by_comm      ? "Thread name" :
+	report->heading = by_thread        ? "Thread" :
+			  by_process       ? "Process" :
+			  by_comm          ? "Thread name" :
 			  is(by, "module") ? "Module" :
 					     "Function";
 }
@@ -263,11 +302,9 @@ static int report_loaded(struct run *run)
 
 static int report_run(int argc, char **argv)
 {
-	struct run run = {.options = {.input = input_defaults(true),
-				      .sort = "self",
-				      .min_percent = -1,
-				      .limit = -1,
-				      .width = -1}};
+	struct run run = {
+		.options = {
+			.input = input_defaults(true), .sort = "self", .min_percent = -1, .limit = -1, .width = -1}};
 	int code = options_parse(&command_report, argc, argv, &run.options, &run.files);
 	if (code >= 0)
 		return code;
@@ -288,11 +325,11 @@ const struct command command_report = {
 	.summary = "Show where the time goes: functions, call trees, threads",
 	.arguments = "[FILE…]",
 	.description =
-		"Reads perf script text or folded stacks, plain or compressed, and prints a table: the weight spent in each "
-		"function itself (self) and together with everything it called (total; a recursive function counts once per "
-		"stack).\n\n"
-		"On a terminal lines fit its width and are coloured; piped output is plain and names are whole. The last "
-		"line says how good the profile is: samples, lost samples, stacks cut short, frames without a symbol.",
+		"Reads perf script text or folded stacks, plain or compressed, and prints a table: the weight spent in "
+		"each function itself (self) and together with everything it called (total; a recursive function counts "
+		"once per stack).\n\n"
+		"On a terminal lines fit its width and are coloured; piped output is plain and names are whole. The "
+		"last line says how good the profile is: samples, lost samples, stacks cut short, frames without a symbol.",
 	.options = report_rows,
 	.examples = report_examples,
 	.run = report_run,

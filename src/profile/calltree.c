@@ -8,14 +8,16 @@ struct builder {
 	const struct profile *profile;
 	const struct calltree_options *options;
 	struct calltree *tree;
+	int values; /* 1, or 2 when two value types are compared */
 	struct label_set labels;
 	uint32_t *frame_label, *thread_label;
 	bool *starts; /* by label: stacks begin here (options->skip_after and options->base); NULL: none does */
 
 	uint32_t *label, *parent;
+	uint32_t *first_child; /* NODE_ROOT: none */
 	int64_t *self[2];
-	size_t count, capacity[4];
-	struct index_map children; /* (parent, label) → node */
+	size_t count, capacity;
+	struct index_map children; /* (parent, label) → node, for all but first children */
 
 	uint32_t *path; /* scratch: labels or stacks of one sample */
 	size_t path_capacity;
@@ -27,21 +29,34 @@ struct builder {
 
 static uint32_t new_node(struct builder *b, uint32_t parent, uint32_t label)
 {
-	uint32_t node = (uint32_t)b->count;
-	size_t want = b->count + 1;
-	b->label = mem_grow(b->label, &b->capacity[0], want, sizeof *b->label);
-	b->parent = mem_grow(b->parent, &b->capacity[1], want, sizeof *b->parent);
-	b->self[0] = mem_grow(b->self[0], &b->capacity[2], want, sizeof *b->self[0]);
-	b->self[1] = mem_grow(b->self[1], &b->capacity[3], want, sizeof *b->self[1]);
+	if (b->count == b->capacity) {
+		b->capacity = b->capacity ? b->capacity * 2 : 1024;
+		b->label = mem_realloc(b->label, b->capacity, sizeof *b->label);
+		b->parent = mem_realloc(b->parent, b->capacity, sizeof *b->parent);
+		b->first_child = mem_realloc(b->first_child, b->capacity, sizeof *b->first_child);
+		for (int v = 0; v < b->values; v++)
+			b->self[v] = mem_realloc(b->self[v], b->capacity, sizeof *b->self[v]);
+	}
+	uint32_t node = (uint32_t)b->count++;
 	b->label[node] = label;
 	b->parent[node] = parent;
-	b->self[0][node] = b->self[1][node] = 0;
-	b->count++;
+	b->first_child[node] = NODE_ROOT;
+	for (int v = 0; v < b->values; v++)
+		b->self[v][node] = 0;
 	return node;
 }
 
+/* As profile_stack(): most nodes have one child at most, which needs no hash table. */
 static uint32_t child(struct builder *b, uint32_t parent, uint32_t label)
 {
+	uint32_t first = b->first_child[parent];
+	if (first == NODE_ROOT) {
+		uint32_t node = new_node(b, parent, label);
+		b->first_child[parent] = node;
+		return node;
+	}
+	if (b->label[first] == label)
+		return first;
 	uint64_t hash = hash_pair(parent, label);
 	struct index_probe probe;
 	for (uint32_t i = index_map_first(&b->children, hash, &probe); i != INDEX_NONE;
@@ -163,6 +178,40 @@ static void add_merged(struct builder *b)
 		add_group(b, order + from, group_end[g] - from, known);
 		from = group_end[g];
 	}
+}
+
+/*
+ * When every frame has a label of its own, no thread is shown and no rule changes where stacks begin, the stacks are the
+ * nodes: folded text is always so.
+ */
+static bool stacks_are_nodes(const struct builder *b)
+{
+	if (b->labels.count != b->profile->frame_count + 1 || b->starts || (int)b->profile->value_count != b->values)
+		return false;
+	for (size_t i = 0; i < b->profile->thread_count; i++)
+		if (b->thread_label[i] != LABEL_HIDDEN)
+			return false;
+	return !b->options->hide_inlined && !b->options->base;
+}
+
+static void adopt_stacks(struct builder *b)
+{
+	const struct profile *profile = b->profile;
+	size_t count = profile->stack_count;
+	b->label = mem_realloc(b->label, count, sizeof *b->label);
+	b->parent = mem_realloc(b->parent, count, sizeof *b->parent);
+	for (size_t i = 1; i < count; i++) {
+		b->label[i] = b->frame_label[profile->stacks[i].frame];
+		b->parent[i] = profile->stacks[i].parent;
+	}
+	for (int v = 0; v < b->values; v++) {
+		free(b->self[v]);
+		b->self[v] = mem_zalloc(count, sizeof *b->self[v]);
+	}
+	b->count = count;
+	for (size_t i = 0; i < profile->sample_count; i++)
+		if (wanted(b, &profile->samples[i]))
+			add_self(b, profile->samples[i].stack, &profile->samples[i]);
 }
 
 /* The labels of one sample, outermost first, into b->path; returns their number or SIZE_MAX when it is left out. */
@@ -305,14 +354,75 @@ static uint32_t *order_siblings(struct builder *b, struct calltree *unordered)
 	return sorted;
 }
 
-static void sum_totals(const struct builder *b, int64_t *const self[2], int64_t *total[2], int values)
+static void sum_totals(const struct builder *b, int64_t *total[2])
 {
-	for (int v = 0; v < values; v++) {
+	for (int v = 0; v < b->values; v++) {
 		total[v] = mem_alloc(b->count * sizeof *total[v]);
-		memcpy(total[v], self[v], b->count * sizeof *total[v]);
+		memcpy(total[v], b->self[v], b->count * sizeof *total[v]);
 		for (size_t i = b->count; i-- > 1;)
 			total[v][b->parent[i]] = weight_add(total[v][b->parent[i]], total[v][i]);
 	}
+}
+
+static int64_t node_weight(int64_t *const total[2], size_t node)
+{
+	return total[1] ? weight_add(total[0][node], total[1][node]) : total[0][node];
+}
+
+/* The weight of node number `budget` when they are sorted from heavy to light, found byte by byte from the highest. */
+static int64_t weight_at(const struct builder *b, int64_t *const total[2], size_t budget)
+{
+	uint64_t found = 0;
+	for (int shift = 56; shift >= 0; shift -= 8) {
+		size_t histogram[256] = {0};
+		for (size_t i = 1; i < b->count; i++) {
+			uint64_t weight = (uint64_t)node_weight(total, i) >> shift;
+			if (weight >> 8 == found)
+				histogram[weight & 255]++;
+		}
+		unsigned byte = 255;
+		for (; byte > 0 && histogram[byte] <= budget; byte--)
+			budget -= histogram[byte];
+		found = found << 8 | byte;
+	}
+	return (int64_t)found;
+}
+
+/* Keeps the nodes heavier than what the budget has room for. A caller weighs no less than its callees and stays too. */
+static void fold_lightest(struct builder *b, int64_t *total[2])
+{
+	size_t budget = b->options->node_budget;
+	if (!budget || b->count <= budget)
+		return;
+	int64_t limit = weight_at(b, total, budget);
+	/* Of two values compared, a picture is at most as wide as both together and at least as wide as half of that. */
+	double always = b->options->keep_share * (double)node_weight(total, 0) / b->values;
+	uint32_t *place CLEANUP_FREE = mem_alloc(b->count * sizeof *place);
+	uint32_t kept = 1;
+	place[NODE_ROOT] = NODE_ROOT;
+	for (size_t i = 1; i < b->count; i++) {
+		int64_t weight = node_weight(total, i);
+		uint32_t parent = place[b->parent[i]];
+		if (parent == NODE_OUT || (weight <= limit && (double)weight < always)) {
+			b->tree->folded_nodes++;
+			place[i] = NODE_OUT;
+			if (parent == NODE_OUT)
+				continue;
+			b->tree->folded_weight = weight_add(b->tree->folded_weight, total[0][i]);
+			for (int v = 0; v < b->values; v++)
+				b->self[v][parent] = weight_add(b->self[v][parent], total[v][i]);
+			continue;
+		}
+		/* Never behind where it was read from: parents come first and nodes only move down. */
+		b->label[kept] = b->label[i];
+		b->parent[kept] = parent;
+		for (int v = 0; v < b->values; v++) {
+			b->self[v][kept] = b->self[v][i];
+			total[v][kept] = total[v][i];
+		}
+		place[i] = kept++;
+	}
+	b->count = kept;
 }
 
 /* Where each node stands in preorder. Parents were created before their children, so one pass in that order is enough. */
@@ -344,10 +454,11 @@ static uint32_t *preorder_places(const struct builder *b, const uint32_t *sorted
 static void finish(struct builder *b)
 {
 	struct calltree *tree = b->tree;
-	size_t count = b->count;
-	int values = b->options->values[1] == PROFILE_NONE ? 1 : 2;
+	int values = b->values;
 	struct calltree unordered = {.label = b->label};
-	sum_totals(b, b->self, unordered.total, values);
+	sum_totals(b, unordered.total);
+	fold_lightest(b, unordered.total);
+	size_t count = b->count;
 	tree->rank = unordered.rank = labels_rank(b->labels.items, b->labels.count);
 	uint32_t *sorted CLEANUP_FREE = order_siblings(b, &unordered);
 	uint32_t *size CLEANUP_FREE = mem_alloc(count * sizeof *size);
@@ -386,6 +497,7 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 {
 	*tree = (struct calltree){0};
 	struct builder b = {.profile = profile, .options = options, .tree = tree};
+	b.values = options->values[1] == PROFILE_NONE ? 1 : 2;
 	label_set_init(&b.labels);
 	b.frame_label = labels_of_frames(&b.labels, profile, options);
 	b.thread_label = labels_of_threads(&b.labels, profile, options);
@@ -394,6 +506,8 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 	bool in_time_order = profile->ordered && options->order == ORDER_INPUT;
 	if (options->reverse || in_time_order)
 		add_one_by_one(&b, in_time_order);
+	else if (stacks_are_nodes(&b))
+		adopt_stacks(&b);
 	else
 		add_merged(&b);
 	finish(&b);
@@ -402,6 +516,7 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 	free(b.starts);
 	free(b.label);
 	free(b.parent);
+	free(b.first_child);
 	free(b.self[0]);
 	free(b.self[1]);
 	free(b.path);

@@ -37,6 +37,12 @@ struct calltree_options {
 	bool show_line; /* function:file:line when known */
 	const char *const *skip_after; /* NULL-terminated: the deepest frame of this name becomes the outermost */
 	const char *const *base; /* NULL-terminated: as skip_after, and stacks without such a frame are left out */
+	/*
+	 * A tree of more nodes than this (0: any number) gives up its lightest ones, whose weight becomes their callers' own.
+	 * Nodes with at least `keep_share` of the whole stay in any case.
+	 */
+	uint32_t node_budget;
+	double keep_share;
 };
 
 struct tree_label {
@@ -58,6 +64,8 @@ struct calltree {
 	size_t label_count;
 	uint32_t *rank; /* order of labels as folded text sorts them (as if followed by ';') */
 	uint64_t left_out; /* samples without a `base` frame */
+	uint64_t folded_nodes; /* nodes given up for the node budget */
+	int64_t folded_weight; /* what they weighed, in the first value type */
 	struct arena arena; /* text of the labels */
 };
 

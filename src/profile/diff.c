@@ -225,7 +225,8 @@ bool *diff_noise(const struct diff *diff)
 	bool *noise = mem_zalloc(tree->label_count, sizeof *noise);
 	/* What did not change at all is not noise. */
 	for (uint32_t i = 1; i < tree->count; i++)
-		if ((__int128)tree->total[DIFF_BEFORE][i] * numerator != (__int128)tree->total[DIFF_AFTER][i] * denominator)
+		if ((__int128)tree->total[DIFF_BEFORE][i] * numerator !=
+		    (__int128)tree->total[DIFF_AFTER][i] * denominator)
 			noise[tree->label[i]] = true;
 	for (size_t i = 0; i < diff->row_count; i++)
 		if (diff->rows[i].total.significant)

@@ -2,12 +2,13 @@
  * How sure a change is.
  *
  * Single runs: a sampling profiler counts events that fall on functions by chance, so a count varies like a Poisson
- * number; this is what resampling the profile would show, in closed form. Repeated runs: Welch's t-test on the runs, whose
- * spread is not believed below the counting noise. Looking at thousands of functions finds some "changes" at any level,
- * so confidences are corrected by Benjamini and Hochberg's rule.
+ * number; this is what resampling the profile would show, in closed form. Repeated runs: a t-test on the runs, in
+ * which what is learned from all functions steadies the spread of each (spread.h). Looking at thousands of functions
+ * finds some "changes" at any level, so confidences are corrected by Benjamini and Hochberg's rule.
  */
 #include "profile/diff_runs.h"
 
+#include "profile/spread.h"
 #include "profile/statistics.h"
 
 #include <math.h>
@@ -102,81 +103,114 @@ static void count_samples(struct judge *judge)
 	}
 }
 
-static double samples_of(const struct judge *judge, enum diff_side side, double share)
-{
-	return judge->diff->samples[side] * share;
-}
-
-static double test_single(const struct judge *judge, const struct diff_change *change)
+/* By the number of samples alone. */
+static double test_counts(const struct judge *judge, const struct diff_change *change)
 {
 	const double *whole = judge->diff->samples;
-	double before = samples_of(judge, DIFF_BEFORE, change->before_share);
-	double after = samples_of(judge, DIFF_AFTER, change->after_share);
+	double before = whole[DIFF_BEFORE] * change->before_share, after = whole[DIFF_AFTER] * change->after_share;
 	if (judge->diff->options.normalize && change != &judge->diff->all)
 		return share_test(before, whole[DIFF_BEFORE], after, whole[DIFF_AFTER]);
-	/* A sample of one side may weigh more than one of the other: equal weights are unequal counts then. */
-	return count_test(before, after, 1 / judge->sample_weight[DIFF_BEFORE], 1 / judge->sample_weight[DIFF_AFTER]);
+	/* More runs count more, and where a sample of one side weighs more than one of the other it counts less. */
+	double exposure[2];
+	for (int side = 0; side < 2; side++)
+		exposure[side] = (double)judge->diff->runs[side] / judge->sample_weight[side];
+	return count_test(before, after, exposure[DIFF_BEFORE], exposure[DIFF_AFTER]);
 }
 
-/* The variance of one run that is due to counting. */
-static double counting_variance(const struct judge *judge, enum diff_side side, double mean, bool share)
+/* Totals are no family of functions to learn the spread from: Welch's test on the runs. */
+static double test_totals(const struct judge *judge)
 {
 	const struct diff *diff = judge->diff;
-	if (!share)
-		return mean * judge->sample_weight[side];
-	double samples = diff->samples[side] / (double)diff->runs[side];
-	return mean * fmax(0, 1 - mean) / samples;
-}
-
-static double test_repeated(const struct judge *judge, const struct run_sums *sums, enum diff_quantity quantity,
-			    bool share)
-{
-	const struct diff *diff = judge->diff;
+	const struct run_sums *sums = &diff->repeats->sums[0];
 	struct side_mean means[2];
 	for (int side = 0; side < 2; side++) {
-		double mean = run_sums_mean(sums, (enum diff_side)side, quantity, diff->runs[side]);
+		double mean = run_sums_mean(sums, (enum diff_side)side, QUANTITY_TOTAL, diff->runs[side]);
 		means[side] = (struct side_mean){
 			.mean = mean,
-			.spread = run_sums_variance(sums, (enum diff_side)side, quantity, diff->runs[side]),
-			.counting = counting_variance(judge, (enum diff_side)side, mean, share),
+			.spread = run_sums_variance(sums, (enum diff_side)side, QUANTITY_TOTAL, diff->runs[side]),
+			.counting = mean * judge->sample_weight[side],
 			.runs = diff->runs[side],
 		};
 	}
-	/* A function that one side never meets: it counts as little there as it does on the other side by chance. */
-	for (int side = 0; side < 2; side++)
-		if (means[side].counting == 0)
-			means[side].counting = counting_variance(judge, (enum diff_side)side, means[!side].mean / 2, share);
 	return welch_test(&means[DIFF_BEFORE], &means[DIFF_AFTER]);
 }
 
-static double test(const struct judge *judge, const struct diff_row *row, enum diff_quantity quantity)
+static struct diff_change *change_of(struct diff_row *row, enum diff_quantity quantity)
+{
+	return quantity == QUANTITY_SELF ? &row->self : &row->total;
+}
+
+static double samples_in(const struct judge *judge, const struct diff_change *change)
+{
+	return judge->diff->samples[DIFF_BEFORE] * change->before_share +
+	       judge->diff->samples[DIFF_AFTER] * change->after_share;
+}
+
+static struct spread_item spread_of(const struct judge *judge, const struct run_sums *sums, enum diff_quantity quantity)
 {
 	const struct diff *diff = judge->diff;
-	const struct diff_change *change = quantity == QUANTITY_SELF ? &row->self : &row->total;
-	if (!diff->repeats)
-		return test_single(judge, change);
-	const struct tree_label *label = &diff->tree.labels[row->label];
-	struct run_sums sums = diff_runs_of(diff->repeats, label->text, label->length);
-	return test_repeated(judge, &sums, quantity, diff->options.normalize);
+	struct spread_item item = {0};
+	double degrees = 0, runs = (double)(diff->runs[0] + diff->runs[1]), weight = 0, samples = 0;
+	for (int side = 0; side < 2; side++) {
+		double side_runs = (double)diff->runs[side];
+		item.mean[side] = run_sums_mean(sums, (enum diff_side)side, quantity, diff->runs[side]);
+		item.level += item.mean[side] * side_runs / runs;
+		item.variance += run_sums_variance(sums, (enum diff_side)side, quantity, diff->runs[side]) *
+				 (side_runs - 1);
+		degrees += side_runs - 1;
+		weight += judge->sample_weight[side] * side_runs / runs;
+		samples += diff->samples[side] / runs;
+	}
+	item.variance /= degrees;
+	if (diff->options.normalize)
+		item.counting = item.level * fmax(0, 1 - item.level) / samples;
+	else
+		item.counting = item.level * weight;
+	return item;
+}
+
+/* Samples of a function in a run from which on its variance says something about runs and not only about counting. */
+#define SAMPLES_TO_LEARN 20
+
+static void test_repeated(const struct judge *judge, enum diff_quantity quantity)
+{
+	struct diff *diff = judge->diff;
+	struct spread_item *items CLEANUP_FREE = mem_alloc((diff->row_count + 1) * sizeof *items);
+	size_t runs = diff->runs[0] + diff->runs[1];
+	for (size_t i = 0; i < diff->row_count; i++) {
+		struct diff_row *row = &diff->rows[i];
+		const struct tree_label *label = &diff->tree.labels[row->label];
+		struct run_sums sums = diff_runs_of(diff->repeats, label->text, label->length);
+		items[i] = spread_of(judge, &sums, quantity);
+		items[i].counts = samples_in(judge, change_of(row, quantity)) >= SAMPLES_TO_LEARN * (double)runs;
+	}
+	/* A single run has no spread and takes no degree of freedom: 3 and 2 runs have 3, 3 and 1 have 2. */
+	struct spread_model model = spread_fit(items, diff->row_count, (double)runs - 2);
+	for (size_t i = 0; i < diff->row_count; i++) {
+		struct diff_change *change = change_of(&diff->rows[i], quantity);
+		/* Runs cannot agree better than their counts do; small counts are no case for a t-test at all. */
+		change->p = fmax(spread_test(&model, &items[i], diff->runs), test_counts(judge, change));
+	}
 }
 
 static void judge_quantity(struct judge *judge, enum diff_quantity quantity)
 {
 	struct diff *diff = judge->diff;
 	double *p CLEANUP_FREE = mem_alloc((diff->row_count + 1) * sizeof *p);
+	if (diff->repeats)
+		test_repeated(judge, quantity);
 	for (size_t i = 0; i < diff->row_count; i++) {
-		struct diff_row *row = &diff->rows[i];
-		struct diff_change *change = quantity == QUANTITY_SELF ? &row->self : &row->total;
-		double samples = samples_of(judge, DIFF_BEFORE, change->before_share) +
-				 samples_of(judge, DIFF_AFTER, change->after_share);
-		bool testable = samples >= FEWEST_SAMPLES;
-		change->p = testable ? test(judge, row, quantity) : 1;
+		struct diff_change *change = change_of(&diff->rows[i], quantity);
+		bool testable = samples_in(judge, change) >= FEWEST_SAMPLES;
+		if (!testable)
+			change->p = 1;
+		else if (!diff->repeats)
+			change->p = test_counts(judge, change);
 		p[i] = testable ? change->p : -1;
 	}
 	adjust_false_discovery(p, diff->row_count);
 	for (size_t i = 0; i < diff->row_count; i++) {
-		struct diff_row *row = &diff->rows[i];
-		struct diff_change *change = quantity == QUANTITY_SELF ? &row->self : &row->total;
+		struct diff_change *change = change_of(&diff->rows[i], quantity);
 		change->confidence = p[i] < 0 ? 0 : 1 - p[i];
 		change->significant = change->confidence >= diff->options.confidence;
 	}
@@ -189,8 +223,7 @@ void diff_judge(struct diff *diff)
 	judge_quantity(&judge, QUANTITY_SELF);
 	judge_quantity(&judge, QUANTITY_TOTAL);
 	struct diff_change *all = &diff->all;
-	all->p = diff->repeats ? test_repeated(&judge, &diff->repeats->sums[0], QUANTITY_TOTAL, false) :
-				 test_single(&judge, all);
+	all->p = diff->repeats ? test_totals(&judge) : test_counts(&judge, all);
 	all->confidence = 1 - all->p;
 	all->significant = all->confidence >= diff->options.confidence;
 }

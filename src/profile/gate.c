@@ -31,7 +31,8 @@ int gate_parse(struct gate *gate, const char *text, struct err *err)
 	struct gate parsed = {.text = text};
 	const char *compare = strrchr(text, '>');
 	if (!compare)
-		return err_set(err, ERR_USAGE, "'%s' has no '>'; write total>3%%, func:NAME>2%% or self:NAME>2%%", text);
+		return err_set(err, ERR_USAGE, "'%s' has no '>'; write total>3%%, func:NAME>2%% or self:NAME>2%%",
+			       text);
 	const char *subject = text + strspn(text, " ");
 	size_t length = (size_t)(compare - subject);
 	while (length && subject[length - 1] == ' ')
@@ -93,7 +94,8 @@ static const struct diff_row *find(const struct gate *gate, const struct diff *d
 			const struct diff_change *other = change_of(gate, best);
 			bool sure = change->significant && change->after > change->before;
 			bool other_sure = other->significant && other->after > other->before;
-			if (sure != other_sure ? other_sure : change->after - change->before <= other->after - other->before)
+			if (sure != other_sure ? other_sure :
+						 change->after - change->before <= other->after - other->before)
 				continue;
 		}
 		best = row;

@@ -11,12 +11,19 @@ const char *frame_kind_name(enum frame_kind kind)
 	return (unsigned)kind < FRAME_KINDS ? names[kind] : "unknown";
 }
 
+static stack_id new_stack(struct profile *profile, stack_id parent, frame_id frame)
+{
+	MEM_ROOM(profile->stacks, profile->stack_count, profile->stack_capacity);
+	stack_id id = (stack_id)profile->stack_count++;
+	profile->stacks[id] = (struct stack){.parent = parent, .frame = frame, .first_child = STACK_ROOT};
+	return id;
+}
+
 void profile_init(struct profile *profile)
 {
 	*profile = (struct profile){0};
 	strpool_init(&profile->strings);
-	MEM_ROOM(profile->stacks, profile->stack_count, profile->stack_capacity);
-	profile->stacks[profile->stack_count++] = (struct stack){.parent = PROFILE_NONE, .frame = PROFILE_NONE};
+	new_stack(profile, PROFILE_NONE, PROFILE_NONE); /* STACK_ROOT */
 	MEM_ROOM(profile->threads, profile->thread_count, profile->thread_capacity);
 	profile->threads[profile->thread_count++] = (struct thread){.pid = -1, .tid = -1};
 }
@@ -80,15 +87,21 @@ frame_id profile_frame(struct profile *profile, struct frame frame)
 
 stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame)
 {
+	stack_id first = profile->stacks[parent].first_child;
+	if (first == STACK_ROOT) {
+		stack_id id = new_stack(profile, parent, frame);
+		profile->stacks[parent].first_child = id;
+		return id;
+	}
+	if (profile->stacks[first].frame == frame)
+		return first;
 	uint64_t hash = hash_pair(parent, frame);
 	struct index_probe probe;
 	for (uint32_t i = index_map_first(&profile->stack_map, hash, &probe); i != INDEX_NONE;
 	     i = index_map_next(&profile->stack_map, &probe))
 		if (profile->stacks[i].parent == parent && profile->stacks[i].frame == frame)
 			return i;
-	MEM_ROOM(profile->stacks, profile->stack_count, profile->stack_capacity);
-	stack_id id = (stack_id)profile->stack_count++;
-	profile->stacks[id] = (struct stack){.parent = parent, .frame = frame};
+	stack_id id = new_stack(profile, parent, frame);
 	index_map_insert(&profile->stack_map, hash, id);
 	return id;
 }

@@ -56,6 +56,7 @@ struct frame {
 struct stack {
 	stack_id parent;
 	frame_id frame;
+	stack_id first_child; /* STACK_ROOT: none. Most stacks have one child at most and need no hash table. */
 };
 
 struct thread {

@@ -71,7 +71,7 @@ static double binomial_tail(double k, double n, double p)
 	return incomplete_beta(k, n - k + 1, p);
 }
 
-/* With so many counts the exact sum and the normal distribution agree to many digits, and lgamma() starts to lose some. */
+/* With so many counts the exact sum and the normal distribution agree, and lgamma() starts to lose digits. */
 #define MANY_COUNTS 1e6
 
 double count_test(double count_a, double count_b, double exposure_a, double exposure_b)
@@ -82,8 +82,7 @@ double count_test(double count_a, double count_b, double exposure_a, double expo
 	double p = exposure_a / (exposure_a + exposure_b);
 	if (n > MANY_COUNTS)
 		return normal_two_sided((count_a - n * p) / sqrt(n * p * (1 - p)));
-	/* Mid-p: half of the probability of what was seen counts to each tail. Each tail is summed on its own side, so
-	 * that small ones keep their digits. */
+	/* Mid-p: what was seen counts half to each tail. Each is summed on its own side and keeps its digits. */
 	double upper = (binomial_tail(count_a, n, p) + binomial_tail(count_a + 1, n, p)) / 2;
 	double lower = (binomial_tail(count_b, n, 1 - p) + binomial_tail(count_b + 1, n, 1 - p)) / 2;
 	return fmin(1, 2 * fmin(upper, lower));

@@ -1,6 +1,6 @@
 /*
- * The little statistics that comparing profiles needs. Everything is computed in closed form: no random numbers, so equal
- * inputs give equal answers. All p-values are two-sided.
+ * The little statistics that comparing profiles needs. Everything is computed in closed form: no random numbers, so
+ * equal inputs give equal answers. All p-values are two-sided.
  */
 #ifndef WICK_PROFILE_STATISTICS_H
 #define WICK_PROFILE_STATISTICS_H
@@ -29,7 +29,7 @@ double share_test(double part_a, double whole_a, double part_b, double whole_b);
 struct side_mean {
 	double mean;
 	double spread; /* sample variance of single runs; ignored when runs < 2 */
-	double counting; /* variance of a single run that counting alone explains: the spread is not believed below it */
+	double counting; /* variance of a run that counting alone explains: the spread is not believed below it */
 	size_t runs;
 };
 

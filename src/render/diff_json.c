@@ -51,7 +51,8 @@ static void add_gates(struct buf *out, const struct diff_view *view)
 		json_text(out, gate->text);
 		add_field(out, "limit_percent", gate->limit, 6);
 		add_field(out, "growth_percent", gate->growth, 4);
-		buf_printf(out, ", \"found\": %s, \"exceeded\": %s, \"significant\": %s, \"failed\": %s, \"function\": ",
+		buf_printf(out,
+			   ", \"found\": %s, \"exceeded\": %s, \"significant\": %s, \"failed\": %s, \"function\": ",
 			   gate->found ? "true" : "false", gate->exceeded ? "true" : "false",
 			   gate->sure ? "true" : "false", gate->failed ? "true" : "false");
 		json_text(out, gate->row ? view->diff->tree.labels[gate->row->label].text : NULL);
@@ -64,7 +65,7 @@ static const char *counting_name(const struct diff *diff)
 {
 	static const char *const names[] = {
 		[COUNTING_WEIGHTS] = "weights", [COUNTING_SAMPLES] = "samples", [COUNTING_PERIOD] = "period",
-		[COUNTING_GIVEN] = "given",	[COUNTING_STACKS] = "stacks",
+		[COUNTING_GIVEN] = "given",     [COUNTING_STACKS] = "stacks",
 	};
 	return names[diff->counting];
 }
@@ -77,7 +78,8 @@ static void add_head(struct buf *out, const struct diff_view *view)
 	add_side(out, view, DIFF_AFTER);
 	buf_printf(out, ",\n\"normalized\": %s,\n\"confidence\": ", diff->options.normalize ? "true" : "false");
 	json_number(out, diff->options.confidence, 6);
-	buf_printf(out, ",\n\"method\": \"%s\",\n\"counting\": \"%s\",\n\"notes\": ", diff->repeats ? "runs" : "samples",
+	buf_printf(out,
+		   ",\n\"method\": \"%s\",\n\"counting\": \"%s\",\n\"notes\": ", diff->repeats ? "runs" : "samples",
 		   counting_name(diff));
 	json_texts(out, view->notes);
 	buf_str(out, ",\n\"total\": ");

@@ -167,9 +167,9 @@ static void add_row(struct buf *out, const struct diff_view *view, const struct 
 {
 	const struct tree_label *label = &view->diff->tree.labels[row->label];
 	struct buf cell CLEANUP_BUF = {0};
-	enum screen_style style = !change->significant		    ? STYLE_DIM :
-				  change->after > change->before    ? STYLE_WORSE :
-								      STYLE_BETTER;
+	enum screen_style style = !change->significant           ? STYLE_DIM :
+				  change->after > change->before ? STYLE_WORSE :
+								   STYLE_BETTER;
 	screen_style(out, view->colour, style);
 	screen_percent(out, 100 * change->before_share);
 	buf_str(out, "  ");
@@ -243,6 +243,10 @@ static void add_table(struct buf *out, const struct diff_view *view, enum diff_s
 	if (!count)
 		buf_str(out, "No function changed.\n");
 	size_t shown = view->limit && view->limit < count ? view->limit : count;
+	/* Noise comes last and fills at most half of the table. */
+	while (view->limit && shown > view->limit / 2 &&
+	       !change_of(&view->diff->rows[order[shown - 1]], sort)->significant)
+		shown--;
 	for (size_t i = 0; i < shown; i++) {
 		const struct diff_row *row = &view->diff->rows[order[i]];
 		add_row(out, view, row, change_of(row, sort));

@@ -185,12 +185,29 @@ static struct nameattr_entry *entry_of(struct nameattr *attributes, const char *
 	str_id id = strpool_add(&attributes->functions, function, length);
 	if (id >= attributes->capacity) {
 		size_t before = attributes->capacity;
-		attributes->entries =
-			mem_grow(attributes->entries, &attributes->capacity, (size_t)id + 1, sizeof *attributes->entries);
+		attributes->entries = mem_grow(attributes->entries, &attributes->capacity, (size_t)id + 1,
+					       sizeof *attributes->entries);
 		memset(attributes->entries + before, 0, (attributes->capacity - before) * sizeof *attributes->entries);
 	}
 	attributes->entries[id] = (struct nameattr_entry){0}; /* a later line replaces an earlier one */
 	return &attributes->entries[id];
+}
+
+/* In a link both lists stand in one tag, where XML allows a name only once. */
+static int check_extras(const struct nameattr_entry *entry, const struct place *place, struct err *err)
+{
+	if (!entry->g_extra || !entry->a_extra)
+		return 0;
+	struct buf list CLEANUP_BUF = {0};
+	buf_str(&list, entry->g_extra);
+	for (const char *at = entry->a_extra; *at;) {
+		size_t name = strcspn(at + 1, "=");
+		if (has_attribute(&list, at + 1, name))
+			return err_set(err, ERR_FORMAT, "%s:%lu: %.*s is in g_extra and in a_extra", place->path,
+				       place->line, (int)name, at + 1);
+		at = strchr(at + 1 + name + 2, '"') + 1; /* values hold no bare quote */
+	}
+	return 0;
 }
 
 static int read_line(struct nameattr *attributes, const struct place *place, char *line, struct err *err)
@@ -214,7 +231,7 @@ static int read_line(struct nameattr *attributes, const struct place *place, cha
 		if (code)
 			return code;
 	}
-	return 0;
+	return check_extras(entry, place, err);
 }
 
 int nameattr_read(struct nameattr *attributes, const char *path, struct err *err)

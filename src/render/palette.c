@@ -7,25 +7,11 @@
 #include <string.h>
 
 const char *const palette_names[] = {
-	[PALETTE_HOT] = "hot",
-	[PALETTE_MEM] = "mem",
-	[PALETTE_IO] = "io",
-	[PALETTE_WAKEUP] = "wakeup",
-	[PALETTE_CHAIN] = "chain",
-	[PALETTE_JAVA] = "java",
-	[PALETTE_JS] = "js",
-	[PALETTE_PERL] = "perl",
-	[PALETTE_PYTHON] = "python",
-	[PALETTE_RUST] = "rust",
-	[PALETTE_RED] = "red",
-	[PALETTE_GREEN] = "green",
-	[PALETTE_BLUE] = "blue",
-	[PALETTE_AQUA] = "aqua",
-	[PALETTE_YELLOW] = "yellow",
-	[PALETTE_PURPLE] = "purple",
-	[PALETTE_ORANGE] = "orange",
-	[PALETTE_SAFE] = "safe",
-	[PALETTE_COUNT] = NULL,
+	[PALETTE_HOT] = "hot",       [PALETTE_MEM] = "mem",   [PALETTE_IO] = "io",         [PALETTE_WAKEUP] = "wakeup",
+	[PALETTE_CHAIN] = "chain",   [PALETTE_JAVA] = "java", [PALETTE_JS] = "js",         [PALETTE_PERL] = "perl",
+	[PALETTE_PYTHON] = "python", [PALETTE_RUST] = "rust", [PALETTE_RED] = "red",       [PALETTE_GREEN] = "green",
+	[PALETTE_BLUE] = "blue",     [PALETTE_AQUA] = "aqua", [PALETTE_YELLOW] = "yellow", [PALETTE_PURPLE] = "purple",
+	[PALETTE_ORANGE] = "orange", [PALETTE_SAFE] = "safe", [PALETTE_COUNT] = NULL,
 };
 
 enum palette palette_find(const char *name)
@@ -39,8 +25,8 @@ enum palette palette_find(const char *name)
 const char *name_kind_text(enum name_kind kind)
 {
 	static const char *const texts[KIND_COUNT] = {
-		[KIND_NATIVE] = "native", [KIND_KERNEL] = "kernel",   [KIND_INLINED] = "inlined", [KIND_JIT] = "jit",
-		[KIND_PYTHON] = "python", [KIND_THREAD] = "thread",   [KIND_UNKNOWN] = "unknown", [KIND_WAKER] = "waker",
+		[KIND_NATIVE] = "native", [KIND_KERNEL] = "kernel", [KIND_INLINED] = "inlined", [KIND_JIT] = "jit",
+		[KIND_PYTHON] = "python", [KIND_THREAD] = "thread", [KIND_UNKNOWN] = "unknown", [KIND_WAKER] = "waker",
 	};
 	return texts[kind];
 }

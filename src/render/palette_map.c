@@ -15,8 +15,7 @@ void palette_map_init(struct palette_map *map)
 void palette_map_release(struct palette_map *map)
 {
 	strpool_release(&map->names);
-	free(map->colours);
-	free(map->known);
+	free(map->entries);
 	*map = (struct palette_map){0};
 }
 
@@ -24,21 +23,19 @@ void palette_map_put(struct palette_map *map, const char *name, size_t length, s
 {
 	str_id id = strpool_add(&map->names, name, length);
 	if (id >= map->capacity) {
-		size_t before = map->capacity, known_capacity = map->capacity;
-		map->colours = mem_grow(map->colours, &map->capacity, (size_t)id + 1, sizeof *map->colours);
-		map->known = mem_grow(map->known, &known_capacity, map->capacity, sizeof *map->known);
-		memset(map->known + before, 0, (map->capacity - before) * sizeof *map->known);
+		size_t before = map->capacity;
+		map->entries = mem_grow(map->entries, &map->capacity, (size_t)id + 1, sizeof *map->entries);
+		memset(map->entries + before, 0, (map->capacity - before) * sizeof *map->entries);
 	}
-	map->colours[id] = colour;
-	map->known[id] = true;
+	map->entries[id] = (struct palette_map_entry){.colour = colour, .known = true};
 }
 
 bool palette_map_get(const struct palette_map *map, const char *name, size_t length, struct rgb *ret_colour)
 {
 	str_id id = strpool_find(&map->names, name, length);
-	if (id == INDEX_NONE || id >= map->capacity || !map->known[id])
+	if (id == INDEX_NONE || id >= map->capacity || !map->entries[id].known)
 		return false;
-	*ret_colour = map->colours[id];
+	*ret_colour = map->entries[id].colour;
 	return true;
 }
 
@@ -98,11 +95,11 @@ int palette_map_write(const struct palette_map *map, const char *path, struct er
 	CLEANUP_FREE str_id *order = mem_alloc((map->names.count + 1) * sizeof *order);
 	size_t count = 0;
 	for (str_id id = 0; id < map->names.count && id < map->capacity; id++)
-		if (map->known[id])
+		if (map->entries[id].known)
 			order[count++] = id;
 	qsort_r(order, count, sizeof *order, by_name, (void *)&map->names);
 	for (size_t i = 0; i < count; i++) {
-		struct rgb colour = map->colours[order[i]];
+		struct rgb colour = map->entries[order[i]].colour;
 		outfile_add(&out, strpool_text(&map->names, order[i]), strpool_length(&map->names, order[i]));
 		outfile_printf(&out, "->rgb(%u,%u,%u)\n", colour.r, colour.g, colour.b);
 	}

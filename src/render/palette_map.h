@@ -6,10 +6,14 @@
 #include "base/strpool.h"
 #include "render/palette.h"
 
+struct palette_map_entry {
+	struct rgb colour;
+	bool known; /* the pool always holds "", the map does not */
+};
+
 struct palette_map {
 	struct strpool names;
-	struct rgb *colours; /* by name */
-	bool *known; /* by name; the pool always holds "" */
+	struct palette_map_entry *entries; /* by name */
 	size_t capacity;
 	uint64_t bad_lines; /* of the file read: kept out */
 };

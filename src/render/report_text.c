@@ -208,6 +208,7 @@ static void add_left_out(struct buf *out, const struct report *report, const str
 {
 	if (shown == table->count)
 		return;
+	/* Self weights add up, so the rest has a share; it is told even where the order is another. */
 	int64_t weight = 0;
 	for (size_t i = shown; i < table->count; i++)
 		weight = weight_add(weight, table->rows[i].self[0]);
@@ -304,7 +305,7 @@ static void add_tree_line(struct buf *out, const struct report *report, const st
 		screen_style(out, report->colour, STYLE_DIM);
 		buf_str(out, "… ");
 		text_grouped(out, (int64_t)line->hidden);
-		buf_printf(out, " more, %.2f %%", total);
+		buf_str(out, " more");
 		screen_style(out, report->colour, STYLE_PLAIN);
 	} else {
 		const struct tree_label *label = &tree->labels[tree->label[line->node]];

@@ -22,7 +22,7 @@ void screen_style(struct buf *out, bool colour, enum screen_style style);
 /* How a share of `percent` is shown: hot, warm, plain, dim. */
 enum screen_style screen_heat(double percent);
 
-/* Text that cannot drive the terminal, its middle replaced by "…" when it needs more than `columns` (0: any length). */
+/* Text that cannot drive the terminal; its middle becomes "…" when it needs more than `columns` (0: any length). */
 void screen_name(struct buf *out, const char *bytes, size_t count, size_t columns);
 /* The same, filled up with spaces to `columns`. */
 void screen_name_padded(struct buf *out, const char *bytes, size_t count, size_t columns);

@@ -48,7 +48,7 @@ static double hash_of_start(const char *name, size_t length)
 	const char *tick = length > 1 ? memchr(name + 1, '`', length - 1) : NULL;
 	if (tick)
 		name = tick + 1;
-	uint32_t characters[WEIGHTED_CHARACTERS];
+	uint32_t characters[WEIGHTED_CHARACTERS] = {0};
 	size_t count = 0;
 	while (name < end && count < WEIGHTED_CHARACTERS)
 		name += text_utf8(name, (size_t)(end - name), &characters[count++]);
@@ -62,7 +62,7 @@ static double hash_of_end(const char *name, size_t length)
 	const char *tick = length > 1 ? memrchr(name, '`', length - 1) : NULL;
 	if (tick)
 		end = tick;
-	uint32_t characters[WEIGHTED_CHARACTERS];
+	uint32_t characters[WEIGHTED_CHARACTERS] = {0};
 	size_t count = 0;
 	while (end > name && count < WEIGHTED_CHARACTERS) {
 		const char *last = end - 1;

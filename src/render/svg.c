@@ -117,8 +117,8 @@ static void add_late_rules(struct buf *out, const struct svg_options *options)
 	if (options->theme == SVG_THEME_AUTO)
 		return;
 	bool dark = options->theme == SVG_THEME_DARK;
-	buf_printf(out, "\n#wick > #bg { fill: %s; } #wick > #title { fill: %s; }", dark ? "#15171b" : "url(#background)",
-		   dark ? "#e7e9ec" : "#15171a");
+	buf_printf(out, "\n#wick > #bg { fill: %s; } #wick > #title { fill: %s; }",
+		   dark ? "#15171b" : "url(#background)", dark ? "#e7e9ec" : "#15171a");
 	buf_printf(out, "\n#wick > #subtitle, #wick > #quality { fill: %s; }", dark ? "#a0a7b3" : "#5b6270");
 }
 
@@ -126,8 +126,8 @@ static void add_style(struct buf *out, const struct svg_options *options)
 {
 	buf_str(out, "<style><![CDATA[\n:root{--wick-font:");
 	buf_str(out, options->fonttype);
-	buf_printf(out, ",\"DejaVu Sans\",sans-serif;--wick-fontsize:%.15gpx;--wick-frame-height:%upx;", options->fontsize,
-		   options->frame_height);
+	buf_printf(out, ",\"DejaVu Sans\",sans-serif;--wick-fontsize:%.15gpx;--wick-frame-height:%upx;",
+		   options->fontsize, options->frame_height);
 	add_colour_property(out, "bg1", options->background[0]);
 	add_colour_property(out, "bg2", options->background[1]);
 	add_colour_property(out, "search", options->search_colour);

@@ -232,8 +232,15 @@ static void add_nodes(struct writer *w, const struct node_list *list)
 static void add_colour(struct buf *out, struct rgb colour)
 {
 	static const char digits[] = "0123456789abcdef";
-	char text[] = {'"', '#', digits[colour.r >> 4], digits[colour.r & 15], digits[colour.g >> 4],
-		       digits[colour.g & 15], digits[colour.b >> 4], digits[colour.b & 15], '"'};
+	char text[] = {'"',
+		       '#',
+		       digits[colour.r >> 4],
+		       digits[colour.r & 15],
+		       digits[colour.g >> 4],
+		       digits[colour.g & 15],
+		       digits[colour.b >> 4],
+		       digits[colour.b & 15],
+		       '"'};
 	buf_add(out, text, sizeof text);
 }
 

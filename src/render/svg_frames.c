@@ -170,7 +170,8 @@ static char *put_counts(const struct drawing *drawing, char *to, uint32_t node)
 	const struct svg_picture *picture = drawing->picture;
 	double factor = picture->options->factor;
 	bool diff = svg_picture_is_diff(picture);
-	double shown = node ? counts(picture, diff ? picture->tree->total[1][node] : picture->width[node]) : picture->base;
+	double shown = node ? counts(picture, diff ? picture->tree->total[1][node] : picture->width[node]) :
+			      picture->base;
 	shown *= factor;
 	int64_t rounded = shown < 9e18 ? (shown < 1e15 ? number_scaled(shown, 0) : (int64_t)shown) : INT64_MAX;
 	to = number_grouped(PUT(to, " ("), rounded);
@@ -227,8 +228,8 @@ static void escape_name(struct svg_picture *picture, struct svg_name *name)
 		return;
 	buf_clear(&picture->scratch);
 	text_xml(&picture->scratch, name->text, name->length);
-	name->escaped = arena_copy(&picture->arena, picture->scratch.data ? picture->scratch.data : "",
-				   picture->scratch.size);
+	name->escaped =
+		arena_copy(&picture->arena, picture->scratch.data ? picture->scratch.data : "", picture->scratch.size);
 	name->escaped_length = picture->scratch.size;
 }
 
@@ -293,9 +294,9 @@ void svg_write_frames(struct svg_picture *picture, const struct svg_geometry *ge
 	text_xml(&drawing.countname, options->countname, strlen(options->countname));
 	outfile_str(out, "<g id=\"frames\">\n");
 	struct svg_name root = {.text = "all", .length = 3, .characters = 3};
-	struct rgb root_colour = options->colordiffusion		? palette_diffusion(1) :
+	struct rgb root_colour = options->colordiffusion      ? palette_diffusion(1) :
 				 svg_picture_is_diff(picture) ? palette_change(0, 1) :
-								       svg_root_colour(picture);
+								svg_root_colour(picture);
 	add_frame(&drawing, 0, &root, root_colour, 0);
 	add_frames(&drawing, out);
 	outfile_add(out, drawing.out.data, drawing.out.size);

@@ -33,12 +33,10 @@ function luminance(rgb) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-const INK_DARK = "#15171a", INK_LIGHT = "#ffffff";
-
-/** Black or white, whichever has the better contrast on the fill. */
+/** Class of a label: "l" (light) or "" (dark), whichever has the better contrast on the fill. */
 function inkOn(rgb) {
   const l = luminance(rgb);
-  return (l + 0.05) / 0.058 >= 1.05 / (l + 0.05) ? INK_DARK : INK_LIGHT;
+  return (l + 0.05) / 0.058 >= 1.05 / (l + 0.05) ? "" : "l";
 }
 
 const BACKDROP = { light: [255, 255, 255], dark: [21, 23, 27] };

@@ -23,6 +23,7 @@ function loadProfile(json) {
     json,
     count,
     diff: Boolean(json.diff),
+    leafFirst: Boolean(json.options && json.options.reverse), // the stacks are listed from their leaves
     names: (json.names || []).concat(ROOT_LABEL),
     name: new Int32Array(count),
     parent: new Int32Array(count),

@@ -127,7 +127,8 @@ class App {
     const { profile, state } = this;
     this.weights = filterWeights(profile, state.filters);
     this.allTotals = null;
-    this.tree = state.reverse ? new CalleeTree(profile, this.weights) : new CallerTree(profile, this.weights);
+    const Kind = state.reverse === profile.leafFirst ? ListedTree : TurnedTree;
+    this.tree = new Kind(profile, this.weights);
     this.selected = -1;
     this.lastChild.clear();
   }
@@ -224,6 +225,7 @@ class App {
   }
 
   resized() {
+    if (this.printing) return;
     this.measurePage();
     if (this.stage.room !== this.lay.width) this.relayout();
     this.updatePage();
@@ -242,7 +244,7 @@ class App {
     else if (node === 0) return;
     else if (verb === "find") this.change({ search: "^" + escapeRegex(name) + "$", match: "match" });
     else if (verb === "keep" || verb === "hide") this.addFilter({ op: verb, name });
-    else if (verb === "cut") this.addFilter({ op: "cut", path: (this.tree.reversed ? REVERSED_PATH : "") + pathOf(this.tree, node) });
+    else if (verb === "cut") this.addFilter({ op: "cut", path: (this.tree.leafFirst ? LEAF_FIRST : "") + pathOf(this.tree, node) });
   }
 
   zoomTo(node) {
@@ -262,7 +264,7 @@ class App {
   zoomWithout(filter) {
     const path = this.tree.chain(this.zoom).slice(1);
     if (filter.op === "hide") return path.some((node) => this.tree.label(node) === filter.name) ? "" : this.state.zoom;
-    const cut = filter.path.replace(REVERSED_PATH, "");
+    const cut = filter.path.replace(LEAF_FIRST, "");
     return this.state.zoom.startsWith(cut) ? "" : this.state.zoom;
   }
 
@@ -332,7 +334,7 @@ class App {
 
   foldedLine(node) {
     const names = this.tree.chain(node).slice(1).map((step) => this.tree.label(step));
-    if (this.tree.reversed) names.reverse();
+    if (this.tree.leafFirst) names.reverse();
     return (names.join(";") || ROOT_LABEL) + " " + this.numbers.plain(this.tree.total[node]);
   }
 
@@ -494,26 +496,25 @@ class App {
     this.resizing = requestAnimationFrame(() => this.resized());
   }
 
-  /** On paper: light, all rows, scaled to the page. */
+  /** On paper: light, all rows, scaled to fit one page. */
   print(on) {
-    this.printing = on;
-    this.stage.allRows = on;
+    const { width } = this.size();
+    this.printing = this.stage.allRows = on;
     this.page.classList.toggle("printing", on);
+    this.page.style.width = on ? width + "px" : "";
     this.refresh(this.state);
+    this.updatePage();
+    const height = on ? this.page.getBoundingClientRect().height : 0;
+    this.frame.setAttribute("width", on ? width : "100%");
+    this.frame.setAttribute("height", on ? height : "100%");
     if (on) {
-      const { width } = this.size();
-      this.page.style.width = width + "px";
-      const height = this.page.scrollHeight;
       this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
-      this.frame.setAttribute("width", width);
-      this.frame.setAttribute("height", height);
+      this.root.setAttribute("preserveAspectRatio", "xMidYMin");
       this.root.style.width = "100%";
-      this.root.style.height = "auto";
+      this.root.style.height = "100vh";
     } else {
-      this.page.style.width = "";
-      this.frame.setAttribute("width", "100%");
-      this.frame.setAttribute("height", "100%");
       this.fitWindow();
+      this.toZoom = true;
       this.resized();
     }
   }

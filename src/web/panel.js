@@ -51,7 +51,7 @@ class Panel {
     refill(this.name, plural(lay.many[index], "frame") + " too narrow to draw");
     refill(this.facts, ...[
       ["together", numbers.amount(weight), percent(weight, tree.total[0])],
-      ["called by", tree.label(lay.node[index]), ""],
+      [tree.leafFirst ? "calling" : "called by", tree.label(lay.node[index]), ""],
     ].map(writeFact));
   }
 
@@ -60,6 +60,7 @@ class Panel {
     for (const action of this.actions.children) action.disabled = app.selected < 0;
     const rows = app.painter.legend();
     this.legend.hidden = !app.state.legend || rows.length === 0;
+    app.toolbar.tools.legend.disabled = rows.length === 0;
     refill(this.legend, ...rows.map(([label, color]) => html("span", { class: "key", role: "listitem" },
       html("i", { style: "background:" + color }), label)));
     this.narrow.textContent = this.narrowText();
@@ -118,9 +119,9 @@ function weightFacts({ tree, numbers }, node) {
   const exact = (weight) => numbers.count(weight) + " " + numbers.unit;
   const fact = (term, weight, tip) =>
     [term, numbers.inUnits(weight) || exact(weight), percent(weight, tree.total[0]), tip + ": " + exact(weight)];
-  const own = tree.reversed ? "Stacks that begin here" : "Spent in this frame itself";
+  const own = tree.leafFirst ? "Stacks that begin here" : "Spent in this frame itself";
   return [
-    fact("total", tree.total[node], "This frame and what it " + (tree.reversed ? "was called by" : "calls")),
+    fact("total", tree.total[node], "This frame and what it " + (tree.leafFirst ? "was called by" : "calls")),
     fact("self", tree.self[node], own),
   ];
 }

@@ -2,7 +2,7 @@
  * search.js: which frames match, how many, and how much of what is on show they cover.
  */
 
-/** Opening a reversed tree to count its matches stops here; the count is then a lower bound and said so. */
+/** Opening a turned tree to count its matches stops here; the count is then a lower bound and said so. */
 const SEARCH_BUDGET = 1500000;
 
 /**
@@ -32,10 +32,10 @@ function matchNames(profile, regex) {
  * matching frames counted once. `first` is the widest matching frame.
  */
 function measureMatches(tree, zoom, flags) {
-  return tree.reversed ? measureReversed(tree, zoom, flags) : measureForward(tree, zoom, flags);
+  return tree.turned ? measureTurned(tree, zoom, flags) : measureListed(tree, zoom, flags);
 }
 
-function measureForward(tree, zoom, flags) {
+function measureListed(tree, zoom, flags) {
   const { name, total, end } = tree;
   let count = 0, weight = 0, coveredUntil = 0, first = -1;
   for (let i = zoom; i < end[zoom]; i++) {
@@ -49,7 +49,7 @@ function measureForward(tree, zoom, flags) {
   return { count, weight, first, exact: true };
 }
 
-function measureReversed(tree, zoom, flags) {
+function measureTurned(tree, zoom, flags) {
   const exact = tree.openAll(zoom, SEARCH_BUDGET);
   const { name, total, kidStart, kidCount, kids } = tree;
   let count = 0, first = -1;
@@ -62,11 +62,11 @@ function measureReversed(tree, zoom, flags) {
     }
     for (let k = 0; k < kidCount[node]; k++) stack.push(kids[kidStart[node] + k]);
   }
-  return { count, weight: coveredReversed(tree, zoom, flags), first, exact };
+  return { count, weight: coveredTurned(tree, zoom, flags), first, exact };
 }
 
-/** A stack is covered when the frame it has at the zoomed depth, or any of that frame's callers, matches. */
-function coveredReversed(tree, zoom, flags) {
+/** A stack is covered when the frame it has at the zoomed depth, or any of that frame's ancestors, matches. */
+function coveredTurned(tree, zoom, flags) {
   const { profile, entries, weights } = tree;
   const covered = new Uint8Array(profile.count);
   for (let i = 1; i < profile.count; i++)

@@ -145,7 +145,7 @@ class Stage {
     this.applyAttributes(item, nameId);
     const label = this.labeler.fit(nameId, w - GAP - 2 * LABEL_PAD);
     if (label !== item.label) item.text.textContent = item.label = label;
-    if (label) set(item, "ink", item.text, "fill", paint.ink);
+    if (label) set(item, "ink", item.text, "class", paint.ink);
   }
 
   nextItem() {
@@ -154,7 +154,7 @@ class Stage {
       const g = svgElement("g", { class: "f", role: "img" });
       const rect = svgElement("rect", { height: this.rowHeight - GAP }, g);
       const text = svgElement("text", { x: LABEL_PAD, y: this.baseline }, g);
-      item = { g, rect, text, label: "", class: "f", style: "" };
+      item = { g, rect, text, label: "", ink: "", class: "f", style: "" };
       this.pool.push(item);
     }
     if (this.used++ >= (this.inTree || 0)) {

@@ -112,7 +112,7 @@ class Toolbar {
     setPressed(t.icicle, state.inverted);
     setPressed(t.reverse, state.reverse);
     setPressed(t.colors, state.colors === "safe");
-    setPressed(t.legend, state.legend);
+    setPressed(t.legend, state.legend && app.painter.legend().length > 0);
     const order = { name: "Name", width: "Width", none: "Time" };
     if (!app.profile.json.options.flamechart) order.none = "Input";
     t.sort.querySelector(".text").textContent = order[state.sort];
@@ -120,7 +120,8 @@ class Toolbar {
     t.sort.setAttribute("aria-label", `Sorted by ${order[state.sort].toLowerCase()}, change`);
     const dark = app.theme === "dark";
     t.theme.querySelector("path").setAttribute("d", ICONS[dark ? "light" : "dark"]);
-    t.theme.title = t.theme.ariaLabel = dark ? "Light theme (T)" : "Dark theme (T)";
+    t.theme.title = dark ? "Light theme (T)" : "Dark theme (T)";
+    t.theme.setAttribute("aria-label", dark ? "Light theme" : "Dark theme");
     this.updateSearch(app);
     this.updateChips(app);
   }

@@ -5,9 +5,12 @@
  * after (inclusive). The children of i are kids[kidStart[i]] … kids[kidStart[i] + kidCount[i] - 1], valid after
  * tree.open(i), which is also where they are sorted: only frames that reach the screen pay for it.
  *
- *   CallerTree   callers at the root, the profile's own nodes with the filters' weights
- *   CalleeTree   leaves at the root ("reversed"), grown on demand: 100,000 stacks would make millions of nodes,
+ *   ListedTree   the profile's own nodes with the filters' weights
+ *   TurnedTree   the same stacks from their other end, grown on demand: 100,000 stacks would make millions of nodes,
  *                of which a screen shows a few thousand
+ *
+ * Usually the profile lists callers first, and the turned tree is the reversed graph. A file written with --reverse
+ * lists the leaves first; there it is the other way round.
  */
 
 /* ---- filters ---- */
@@ -16,7 +19,7 @@
  * The weights left by the filters, one per profile node:
  *   {op: "keep", name}  only stacks through a function of that name (several: through each of them)
  *   {op: "hide", name}  no stack through a function of that name
- *   {op: "cut", path}   no stack that starts with that path; a path marked as reversed is matched from the leaf
+ *   {op: "cut", path}   no stack that starts with that path (ends with it, when the path is marked LEAF_FIRST)
  */
 function filterWeights(profile, filters) {
   const { self, before, after } = profile;
@@ -51,13 +54,13 @@ function dropOthers(profile, label, dropped) {
 }
 
 function dropPath(profile, path, dropped) {
-  if (path.startsWith(REVERSED_PATH)) {
-    const steps = splitPath(path.slice(1));
+  const leafFirst = path.startsWith(LEAF_FIRST);
+  const steps = splitPath(path);
+  if (leafFirst !== profile.leafFirst) {
     for (let i = 1; i < profile.count; i++) if (endsWithPath(profile, i, steps)) dropped[i] = 1;
     return;
   }
-  const tree = new CallerTree(profile, profile);
-  const found = resolvePath(tree, path);
+  const found = resolvePath(new ListedTree(profile, profile), path);
   if (found.whole && found.node > 0) dropped.fill(1, found.node, profile.end[found.node]);
 }
 
@@ -72,8 +75,10 @@ function endsWithPath(profile, node, steps) {
 /* ---- what both trees share ---- */
 
 class Tree {
-  constructor(profile) {
+  constructor(profile, turned) {
     this.profile = profile;
+    this.turned = turned;
+    this.leafFirst = profile.leafFirst !== turned;
     this.order = "none";
     this.sortedAs = null; // per node: index into ORDERS, or 0
   }
@@ -147,12 +152,11 @@ function inclusive(profile, column) {
   return sums;
 }
 
-/* ---- callers first ---- */
+/* ---- as listed ---- */
 
-class CallerTree extends Tree {
+class ListedTree extends Tree {
   constructor(profile, weights) {
-    super(profile);
-    this.reversed = false;
+    super(profile, false);
     this.name = profile.name;
     this.parent = profile.parent;
     this.depth = profile.depth;
@@ -198,17 +202,16 @@ class CallerTree extends Tree {
   }
 }
 
-/* ---- callees first ---- */
+/* ---- from the other end ---- */
 
 /**
  * Every stack is an entry; a node owns a range of entries, and opening it splits that range among its children, so
  * the whole tree is a permutation of one array plus the nodes that were opened. cursor[e] is the profile node that
- * entry e has reached at the deepest node opened so far, and moves one caller up with each opening.
+ * entry e has reached at the deepest node opened so far, and moves to its parent with each opening.
  */
-class CalleeTree extends Tree {
+class TurnedTree extends Tree {
   constructor(profile, weights) {
-    super(profile);
-    this.reversed = true;
+    super(profile, true);
     this.weights = weights;
     this.entries = stacksOf(profile, weights.self);
     this.cursor = this.entries.slice();
@@ -257,7 +260,7 @@ class CalleeTree extends Tree {
     return sum;
   }
 
-  /** Weight of the stacks that have no further caller. */
+  /** Weight of the stacks that end here. */
   ending(node) {
     if (this.parent[node] < 0) return 0;
     const { parent } = this.profile;
@@ -272,7 +275,7 @@ class CalleeTree extends Tree {
     this.sortOpened(node);
   }
 
-  /** Groups the node's entries by the name of their next caller, keeping those that end here in front. */
+  /** Groups the node's entries by the name of their next frame, keeping those that end here in front. */
   split(node) {
     const { entries, cursor, slotOfName: slot } = this;
     const { name, parent } = this.profile;
@@ -350,7 +353,7 @@ function functionTotals(profile, weights) {
     while (open.length >= depth[i]) active[open.pop()]--;
     const id = name[i];
     if (active[id]++ === 0) total[id] += sums[i];
-    self[id] += weights.self[i];
+    self[id] += !profile.leafFirst ? weights.self[i] : depth[i] === 1 ? sums[i] : 0;
     open.push(id);
   }
   return { total, self };
@@ -363,7 +366,7 @@ function functionTotals(profile, weights) {
  * and still right, or visibly not found, when the same address later serves a newer profile. Where siblings share a
  * name (flame charts), ".2" picks the second.
  */
-const REVERSED_PATH = "~";
+const LEAF_FIRST = "~"; // before a path that begins at the leaf
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const hashes = new Map();
 

@@ -108,6 +108,11 @@ class Browser {
     return found[ELEMENT];
   }
 
+  /** Goes into a frame, or with null back to the page around it. */
+  async enter(css) {
+    return this.send("POST", "/frame", { id: css === null ? null : { [ELEMENT]: await this.element(css) } });
+  }
+
   async clickElement(css) {
     return this.send("POST", `/element/${await this.element(css)}/click`);
   }
