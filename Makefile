@@ -1,6 +1,6 @@
 # wick: `make` builds build/wick; `make help` lists the rest.
 #
-# One non-recursive Makefile. Everything made goes below $(BUILD), so that builds with different flags live side by side.
+# One non-recursive Makefile. Everything made goes below $(BUILD): builds with different flags live side by side.
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
@@ -32,6 +32,8 @@ endif
 ifeq ($(CI),true)
 WICK_CFLAGS += -Werror
 endif
+# V=1 shows the commands.
+Q := $(if $(filter 1,$(V)),,@)
 COMPILE := $(CC) $(WICK_CFLAGS) $(CFLAGS) $(SAN_FLAGS)
 LINK := $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
 
@@ -56,7 +58,8 @@ REPLAYERS := $(FUZZERS:%=$(BUILD)/tests/fuzz/%)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all deps deps-build demo test test-programs bench lint format fuzz fuzz-corpus install uninstall clean help FORCE
+.PHONY: all deps deps-build demo test test-programs bench lint format fuzz fuzz-corpus install uninstall clean help
+.PHONY: FORCE
 
 ##: build/wick, its man pages and shell completions
 all: $(BUILD)/wick $(MAN_PAGES) $(COMPLETIONS)
@@ -64,57 +67,63 @@ all: $(BUILD)/wick $(MAN_PAGES) $(COMPLETIONS)
 # --- the program ---
 
 $(BUILD)/wick: $(BUILD)/obj/cmd/main.o $(BUILD)/libwick.a
-	$(LINK) -o $@ $^ $(LIBS)
+	@echo '  LINK $@'
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 # Tests and fuzzers take from it what they use.
 $(BUILD)/libwick.a: $(filter-out $(BUILD)/obj/cmd/main.o,$(OBJECTS))
 	@rm -f $@
-	ar rcs $@ $^
+	@echo '  AR   $@'
+	$(Q)ar rcs $@ $^
 
 $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags | $(BUILD)/libraries
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	@echo '  CC   $@'
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	@echo '  CC   $@'
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
 $(BUILD)/gen/web.c: scripts/embed $(BUILD)/gen/flame.js $(WEB_CSS)
-	scripts/embed '#include "render/web.h"' web_flame_js $(BUILD)/gen/flame.js web_flame_css $(WEB_CSS) >$@
+	@echo '  GEN  $@'
+	$(Q)scripts/embed '#include "render/web.h"' web_flame_js $(BUILD)/gen/flame.js web_flame_css $(WEB_CSS) >$@
 
 $(BUILD)/gen/flame.js: $(WEB_JS) Makefile
 	@mkdir -p $(@D)
-	{ printf '(() => {\n"use strict";\n'; cat $(WEB_JS); printf '})();\n'; } >$@
+	@echo '  GEN  $@'
+	$(Q){ printf '(() => {\n"use strict";\n'; cat $(WEB_JS); printf '})();\n'; } >$@
 
 # Changes when the flags do, so that everything is compiled with the same ones.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' "$(subst ",\",$(COMPILE))" | cmp -s - $@ || printf '%s\n' "$(subst ",\",$(COMPILE))" >$@
 
-$(BUILD)/libraries:
+$(BUILD)/libraries: scripts/libraries
 	@mkdir -p $(@D)
-	@command -v $(firstword $(CC)) >/dev/null || { echo "$(firstword $(CC)) not found: apt install gcc libc6-dev" >&2; exit 1; }
-	@missing=; for library in $(LIBRARIES); do \
-		printf '#include <stddef.h>\n#include <%s>\n' "$${library%%:*}" | $(CC) $(CFLAGS) -E -x c -o /dev/null - 2>/dev/null || \
-		{ echo "$${library%%:*} not found: apt install $${library#*:}" >&2; missing=1; }; \
-	done; [ -z "$$missing" ] || { echo "or: make deps" >&2; exit 1; }
+	@CC='$(CC) $(CFLAGS)' scripts/libraries $(LIBRARIES)
 	@touch $@
 
 $(BUILD)/man/wick.1: $(BUILD)/wick
 	@mkdir -p $(@D)
-	$(BUILD)/wick help --man >$@
+	@echo '  GEN  $@'
+	$(Q)$(BUILD)/wick help --man >$@
 
 $(BUILD)/man/wick-%.1: $(BUILD)/wick
 	@mkdir -p $(@D)
-	$(BUILD)/wick help --man $* >$@
+	@echo '  GEN  $@'
+	$(Q)$(BUILD)/wick help --man $* >$@
 
 $(BUILD)/completions/wick.bash: $(BUILD)/wick
 	@mkdir -p $(@D)
-	$(BUILD)/wick help --completion bash >$@
+	@echo '  GEN  $@'
+	$(Q)$(BUILD)/wick help --completion bash >$@
 
 $(BUILD)/completions/_wick: $(BUILD)/wick
 	@mkdir -p $(@D)
-	$(BUILD)/wick help --completion zsh >$@
+	@echo '  GEN  $@'
+	$(Q)$(BUILD)/wick help --completion zsh >$@
 
 # --- what must be installed ---
 
@@ -141,12 +150,14 @@ bench: $(BUILD)/wick
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libwick.a $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -Itests/unit -MMD -MP -o $@ $< $(LDFLAGS) $(BUILD)/libwick.a -lcmocka $(LIBS)
+	@echo '  CC   $@'
+	$(Q)$(COMPILE) -Itests/unit -MMD -MP -o $@ $< $(LDFLAGS) $(BUILD)/libwick.a -lcmocka $(LIBS)
 
 # The harness with a main() that runs files through it: no fuzzer needed to rerun a corpus.
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(FUZZ_HEADERS) $(BUILD)/libwick.a $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -o $@ $< tests/fuzz/replay.c $(LDFLAGS) $(BUILD)/libwick.a $(LIBS)
+	@echo '  CC   $@'
+	$(Q)$(COMPILE) -o $@ $< tests/fuzz/replay.c $(LDFLAGS) $(BUILD)/libwick.a $(LIBS)
 
 test-programs: all $(UNIT_TESTS) $(REPLAYERS)
 
@@ -165,19 +176,23 @@ fuzz: $(FUZZERS:%=fuzz-%)
 
 # Everything is compiled once more, by clang, with the counters that libFuzzer looks at.
 FUZZ_COMPILE := $(FUZZ_CC) $(WICK_CFLAGS) -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-FUZZ_OBJECTS := $(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(filter-out $(BUILD)/obj/cmd/% $(BUILD)/obj/gen/%,$(OBJECTS)))
+FUZZ_OBJECTS := $(patsubst src/%.c,$(BUILD)/fuzz/obj/%.o,$(filter-out src/cmd/%,$(SOURCES)))
 $(BUILD)/fuzz/obj/%.o: src/%.c | $(BUILD)/libraries
 	@mkdir -p $(@D)
-	$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+	@echo '  CC   $@'
+	$(Q)$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
 $(BUILD)/fuzz/obj/libwick.a: $(FUZZ_OBJECTS) $(BUILD)/obj/gen/web.o
 	@rm -f $@
-	ar rcs $@ $^
+	@echo '  AR   $@'
+	$(Q)ar rcs $@ $^
 
 $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(FUZZ_HEADERS) $(BUILD)/fuzz/obj/libwick.a
 	@mkdir -p $(@D)
-	$(FUZZ_COMPILE) -fsanitize=fuzzer -o $@ $< $(BUILD)/fuzz/obj/libwick.a $(LIBS)
+	@echo '  LINK $@'
+	$(Q)$(FUZZ_COMPILE) -fsanitize=fuzzer -o $@ $< $(BUILD)/fuzz/obj/libwick.a $(LIBS)
 
+.PRECIOUS: $(BUILD)/fuzz/bin/%
 fuzz-%: $(BUILD)/fuzz/bin/%
 	@mkdir -p $(BUILD)/fuzz/found/$* $(BUILD)/fuzz/crashes
 	$< -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=65536 -print_final_stats=1 \
@@ -205,8 +220,9 @@ install: all
 
 ##: removes what install wrote
 uninstall:
-	rm -f '$(DESTDIR)$(PREFIX)/bin/wick' $(foreach page,$(notdir $(MAN_PAGES)),'$(DESTDIR)$(PREFIX)/share/man/man1/$(page)') \
-		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/wick' '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_wick'
+	rm -f '$(DESTDIR)$(PREFIX)/bin/wick' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/wick' \
+		'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_wick' \
+		$(MAN_PAGES:$(BUILD)/man/%='$(DESTDIR)$(PREFIX)/share/man/man1/%')
 	rm -rf '$(DESTDIR)$(PREFIX)/share/doc/wick'
 
 ##: removes build/ and build-san/
@@ -215,7 +231,8 @@ clean:
 
 ##: this list
 help:
-	@awk '/^##: /{text=substr($$0,5); next} text!=""{split($$0,part,":"); printf "make %-12s %s\n",part[1],text; text=""}' Makefile
+	@awk '/^##: / { text = substr($$0, 5); next } \
+		text != "" { split($$0, part, ":"); printf "make %-12s %s\n", part[1], text; text = "" }' Makefile
 
 FORCE:
 

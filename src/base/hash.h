@@ -58,7 +58,8 @@ static inline uint64_t hash_bytes(const char *bytes, size_t count)
 		a = hash_load32(bytes);
 		b = hash_load32(bytes + count - 4);
 	} else if (count) {
-		a = (uint64_t)(uint8_t)bytes[0] << 16 | (uint64_t)(uint8_t)bytes[count / 2] << 8 | (uint8_t)bytes[count - 1];
+		a = (uint64_t)(uint8_t)bytes[0] << 16 | (uint64_t)(uint8_t)bytes[count / 2] << 8 |
+		    (uint8_t)bytes[count - 1];
 		b = 0;
 	} else {
 		return HASH_K1;

@@ -27,9 +27,9 @@ char *mem_strdup(const char *text);
 void *mem_grow(void *array, size_t *capacity, size_t want, size_t size);
 
 /* Room for one more element in a {items, count, capacity} triple. */
-#define MEM_ROOM(items, count, capacity)                                                               \
-	do {                                                                                           \
-		if ((count) == (capacity))                                                             \
+#define MEM_ROOM(items, count, capacity)                                                                \
+	do {                                                                                            \
+		if ((count) == (capacity))                                                              \
 			(items) = mem_grow((items), &(capacity), (size_t)(count) + 1, sizeof *(items)); \
 	} while (0)
 

@@ -64,13 +64,13 @@ static const char *advice(int error)
 	switch (error) {
 	case ENOSPC:
 	case EDQUOT:
-		return "; make room or choose another place with -o";
+		return "; make room or write to another place";
 	case ENOENT:
 		return "; create the folder first";
 	case EACCES:
 	case EPERM:
 	case EROFS:
-		return "; choose a place you may write to with -o";
+		return "; choose a place you may write to";
 	case EIO:
 		return "; the device may be failing, see dmesg";
 	case EFBIG:
@@ -87,7 +87,7 @@ static void failed_write(struct outfile *out, int error)
 	if (error == EPIPE)
 		err_set(&out->failed, ERR_PIPE, "%s was closed by its reader", out->shown);
 	else if (error == EBADF && !out->path)
-		err_set(&out->failed, ERR_IO, "%s is closed; give a file with -o", out->shown);
+		err_set(&out->failed, ERR_IO, "%s is closed", out->shown);
 	else
 		err_set(&out->failed, ERR_IO, "cannot write %s: %s%s", out->shown, strerror(error), advice(error));
 }
@@ -215,7 +215,9 @@ int outfile_open(struct outfile *out, const char *path, struct err *err)
 	if (!S_ISREG(status.st_mode))
 		return open_in_place(out, path, err);
 	/* A symbolic link stays one: its target is replaced. */
-	CLEANUP_FREE char *target = realpath(path, NULL);
+	struct stat link;
+	bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+	CLEANUP_FREE char *target = is_link ? realpath(path, NULL) : NULL;
 	return open_beside(out, target ? target : path, &status, err);
 }
 

@@ -1,7 +1,7 @@
 /*
  * Output that is either whole or absent: bytes for a path go to a temporary file beside it, which takes the final name
- * only on outfile_commit(). "-" or NULL is standard output. Devices and pipes (/dev/null, /dev/full, a FIFO) are written
- * in place, since a rename would replace them.
+ * only on outfile_commit(). "-" or NULL is standard output. Devices and pipes (/dev/null, /dev/full, a FIFO) are
+ * written in place, since a rename would replace them.
  */
 #ifndef WICK_BASE_OUTFILE_H
 #define WICK_BASE_OUTFILE_H

@@ -37,7 +37,11 @@ str_id strpool_add(struct strpool *pool, const char *bytes, size_t length)
 {
 	if (length > UINT32_MAX - 1)
 		length = UINT32_MAX - 1;
-	uint64_t hash = hash_bytes(bytes, length);
+	return strpool_add_hashed(pool, hash_bytes(bytes, length), bytes, length);
+}
+
+str_id strpool_add_hashed(struct strpool *pool, uint64_t hash, const char *bytes, size_t length)
+{
 	str_id id = find_hashed(pool, hash, bytes, length);
 	if (id != INDEX_NONE)
 		return id;

@@ -158,10 +158,23 @@ static const char *xml_escape(uint32_t code_point)
 	}
 }
 
+/* How many bytes need no look at all: ASCII that neither XML nor JSON has to escape. Names are little else. */
+static size_t plain_run(const char *bytes, size_t count)
+{
+	static const bool special[256] = {
+		[0 ... 0x1f] = true, ['"'] = true, ['&'] = true,  ['\''] = true,
+		['<'] = true,        ['>'] = true, ['\\'] = true, [0x7f ... 0xff] = true,
+	};
+	size_t at = 0;
+	while (at < count && !special[(unsigned char)bytes[at]])
+		at++;
+	return at;
+}
+
 void text_xml(struct buf *out, const char *bytes, size_t count)
 {
 	size_t kept = 0; /* start of the run that is copied as it is */
-	for (size_t at = 0, length; at < count; at += length) {
+	for (size_t at = 0, length; (at += plain_run(bytes + at, count - at)) < count; at += length) {
 		uint32_t code_point;
 		length = text_utf8(bytes + at, count - at, &code_point);
 		const char *escape = is_broken(code_point, length) ? REPLACEMENT : xml_escape(code_point);
@@ -211,6 +224,12 @@ static void json_escape(struct buf *out, uint32_t code_point)
 	case '\t':
 		buf_str(out, "\\t");
 		break;
+	case '<': /* the brackets of C++ templates: too many for printf */
+		buf_str(out, "\\u003c");
+		break;
+	case '>':
+		buf_str(out, "\\u003e");
+		break;
 	default:
 		buf_printf(out, "\\u%04x", code_point);
 	}
@@ -220,7 +239,7 @@ void text_json(struct buf *out, const char *bytes, size_t count)
 {
 	size_t kept = 0;
 	buf_char(out, '"');
-	for (size_t at = 0, length; at < count; at += length) {
+	for (size_t at = 0, length; (at += plain_run(bytes + at, count - at)) < count; at += length) {
 		uint32_t code_point;
 		length = text_utf8(bytes + at, count - at, &code_point);
 		bool broken = is_broken(code_point, length);

@@ -45,7 +45,9 @@ struct option_row {
 	bool negatable;
 	bool hidden; /* accepted for compatibility, not listed in --help; listed in the man page */
 };
+/* clang-format off */
 #define OPTION_END {0}
+/* clang-format on */
 
 struct command_example {
 	const char *command; /* what to type */
@@ -68,10 +70,10 @@ extern const struct command *const commands[];
 extern const struct command command_fold, command_flame, command_diff, command_report;
 
 /*
- * Parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long options take "--name value" and
- * "--name=value", unique prefixes are accepted as Getopt::Long does, "--" ends options, "-" is an argument. Handles
- * --help by itself. Returns -1 to go on, else the exit code to leave with (messages were printed and the lists in
- * `fields` and `arguments` released).
+ * Parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long options take "--name value"
+ * and "--name=value", unique prefixes are accepted as Getopt::Long does, "--" ends options, "-" is an argument.
+ * Handles --help by itself. Returns -1 to go on, else the exit code to leave with (messages were printed and the lists
+ * in `fields` and `arguments` released).
  */
 int options_parse(const struct command *command, int argc, char **argv, void *fields, struct option_list *arguments);
 void option_list_add(struct option_list *list, const char *item);

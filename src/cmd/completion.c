@@ -45,7 +45,9 @@ static void add_bash_values(struct buf *out, const struct command *command)
 				buf_printf(out, "%s%s", choice == row->choices ? "" : " ", *choice);
 			buf_str(out, "\" -- \"$word\")\n\t\treturn\n");
 		} else if (takes_file(row)) {
-			buf_str(out, "\t\tcompopt -o filenames\n\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n\t\treturn\n");
+			buf_str(out, "\t\tcompopt -o filenames\n"
+				     "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
+				     "\t\treturn\n");
 		} else {
 			buf_str(out, "\t\treturn\n");
 		}
@@ -123,12 +125,16 @@ static void add_zsh_value(struct buf *out, const struct option_row *row)
 		buf_char(out, ')');
 }
 
+/* `name` is the row's, its letter, or "no-" and the name. */
 static void add_zsh_spec(struct buf *out, const struct option_row *row, const char *dashes, const char *name)
 {
 	bool flag = row->type == OPTION_FLAG, repeats = row->type == OPTION_LIST || row->type == OPTION_REST;
 	bool is_long = dashes[1] != '\0';
 	buf_printf(out, "\t\t'%s%s%s%s[", repeats ? "*" : "", dashes, name, flag ? "" : is_long ? "=" : "+");
-	add_zsh_help(out, row->help ? row->help : "");
+	if (!strncmp(name, "no-", 3) && row->negatable)
+		buf_printf(out, "Undo --%s", row->name);
+	else
+		add_zsh_help(out, row->help ? row->help : "");
 	buf_char(out, ']');
 	if (!flag)
 		add_zsh_value(out, row);

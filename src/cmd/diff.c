@@ -26,12 +26,12 @@ static const struct option_row diff_rows[] = {
 	{.name = "before",
 	 .type = OPTION_REST,
 	 .offset = FIELD(before),
-	 .argument = "FILE…",
+	 .argument = "FILE",
 	 .help = "The runs before the change; with --after instead of the two arguments."},
 	{.name = "after",
 	 .type = OPTION_REST,
 	 .offset = FIELD(after),
-	 .argument = "FILE…",
+	 .argument = "FILE",
 	 .help = "The runs after the change. Two or more runs on a side let wick judge noise by their spread."},
 	{.name = "normalize",
 	 .letter = 'n',
@@ -225,7 +225,7 @@ static int load_run(struct run *run, enum diff_side side, const char *path)
 		say_error("%s: this is a comparison already (two counts a line); wick flame draws it", path);
 		code = EXIT_FAILED;
 	}
-	struct calltree_options tree;
+	struct calltree_options tree = {0};
 	if (code < 0)
 		code = input_tree_options(&profile, &run->options.input, &tree);
 	if (code < 0) {
@@ -266,12 +266,12 @@ static void add_notes(struct run *run)
 		buf_printf(new_note(run), "different events are compared: %s and %s", *before ? before : "not named",
 			   *after ? after : "not named");
 	double growth = diff_growth(diff, &diff->all);
-	if (!diff->options.normalize && diff->all.significant && fabs(growth) >= 5)
+	bool folded = is(run->options.format, "folded");
+	if (!diff->options.normalize && !folded && diff->all.significant && fabs(growth) >= 5)
 		buf_printf(new_note(run),
 			   "the totals differ by %+.1f %%; unless both did the same work, --normalize compares better",
 			   growth);
-	if (diff->runs[0] != diff->runs[1] && !diff->options.normalize &&
-	    (is(run->options.format, "svg") || is(run->options.format, "folded")))
+	if (diff->runs[0] != diff->runs[1] && !diff->options.normalize && (folded || is(run->options.format, "svg")))
 		buf_printf(new_note(run), "%zu runs before, %zu after: before is scaled to as many", diff->runs[0],
 			   diff->runs[1]);
 	for (size_t i = 0; i < run->note_count; i++)
@@ -437,7 +437,7 @@ static int diff_run(int argc, char **argv)
 const struct command command_diff = {
 	.name = "diff",
 	.summary = "Show what changed between two profiles",
-	.arguments = "BEFORE AFTER",
+	.arguments = "BEFORE AFTER | --before FILE… --after FILE…",
 	.description =
 		"Compares two profiles, or two sets of them, and says for each function how its weight changed and "
 		"how sure that is. Weights are compared as they are; where the totals are not comparable, because "

@@ -59,7 +59,8 @@ static const struct option_row flame_rows[] = {
 	 .max = 1000,
 	 .help = "Height of a frame. Default: 16."},
 	{TEXT("minwidth", minwidth, "WIDTH"),
-	 .help = "Do not draw frames narrower than this, in pixels, or in percent of the total with %. Default: 0.1."},
+	 .help = "Do not draw frames narrower than this, in pixels, or in percent of the total with %. Default: 0.1, and 0.5 in "
+		 "the picture shown where scripts do not run."},
 	{TEXT("fonttype", fonttype, "FONT"), .help = "Font of the frames, or a list of fonts. Default: Verdana."},
 	{.name = "fontsize",
 	 .type = OPTION_NUMBER,
@@ -76,9 +77,14 @@ static const struct option_row flame_rows[] = {
 	 .max = 10,
 	 .help = "Average width of a character, as a part of the font's size. Default: 0.59."},
 	{FLAG("truncate-text-right", truncate_text_right),
-	 .help = "Cut names that do not fit at their right end only. Default: the outer qualifiers of a name go first."},
+	 .help = "Cut names that do not fit only at their right end. Default: their outer qualifiers go first."},
 	{TEXT("encoding", encoding, "NAME"),
 	 .help = "Accepted for scripts of flamegraph.pl. The picture is always in UTF-8, and says so."},
+	{FLAG("no-javascript", no_javascript), .help = "Only the drawn frames: no script and no data."},
+	{FLAG("quiet", quiet), .letter = 'q', .help = "No warnings about the picture."},
+	{FLAG("pretty-xml", pretty_xml), .hidden = true,
+	 .help = "Accepted for scripts of inferno. There is always one frame on a line."},
+	{FLAG("verbose", verbose), .letter = 'v', .hidden = true, .help = "Accepted for scripts of inferno."},
 
 	{.type = OPTION_HEADING, .help = "Layout"},
 	{FLAG("inverted", inverted), .letter = 'i', .help = "Icicle graph: the outermost frames on top."},
@@ -90,7 +96,7 @@ static const struct option_row flame_rows[] = {
 	 .offset = FIELD(sort),
 	 .argument = "KEY",
 	 .choices = sort_choices,
-	 .help = "Order of siblings: name (default) or width, widest first."},
+	 .help = "Order of siblings. Default: name; width puts the widest first."},
 	{FLAG("no-sort", no_sort), .help = "Leave siblings in the order in which the input names them first."},
 	{.name = "base",
 	 .type = OPTION_LIST,
@@ -119,9 +125,8 @@ static const struct option_row flame_rows[] = {
 	 .offset = FIELD(colors),
 	 .argument = "PALETTE",
 	 .choices = palette_names,
-	 .help = "Palette. By kind of code: java, js, perl, python, rust, chain, safe (for colour-blind readers too). "
-		 "One range of colours: hot (default), mem, io, wakeup, red, green, blue, aqua, yellow, purple, "
-		 "orange."},
+	 .help = "Palette. java, js, perl, python, rust, chain and safe colour by kind of code (safe for colour-blind "
+		 "readers too), the others only by name. Default: hot."},
 	{.name = "color",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(colors),
@@ -143,7 +148,7 @@ static const struct option_row flame_rows[] = {
 	 .offset = FIELD(theme),
 	 .argument = "THEME",
 	 .choices = theme_choices,
-	 .help = "auto (default, as the reader's system), light or dark. The reader can switch."},
+	 .help = "Colours of the page. Default: auto, as the reader's system is set. The reader can switch."},
 	{TEXT("search-color", search_color, "COLOR"), .help = "Colour of frames found: #rrggbb. Default: #e600e6."},
 	{TEXT("stroke-color", stroke_color, "COLOR"), .help = "Outline of frames: #rrggbb or none (default)."},
 	{TEXT("uicolor", uicolor, "COLOR"), .help = "Colour of the page's own texts: #rrggbb. Default: by theme."},
@@ -151,11 +156,6 @@ static const struct option_row flame_rows[] = {
 	 .help = "Links, titles and classes of functions: lines of function, tab, and key=value separated by tabs. "
 		 "Keys: href, target, title, class, id, style, g_extra, a_extra."},
 
-	{FLAG("no-javascript", no_javascript), .help = "Only the drawn frames: no script and no data."},
-	{FLAG("quiet", quiet), .letter = 'q', .help = "No warnings about the picture."},
-	{FLAG("pretty-xml", pretty_xml), .hidden = true,
-	 .help = "Accepted for scripts of inferno. There is always one frame on a line."},
-	{FLAG("verbose", verbose), .letter = 'v', .hidden = true, .help = "Accepted for scripts of inferno."},
 	INPUT_OPTION_ROWS(struct flame_options),
 	OPTION_END,
 };
@@ -239,6 +239,8 @@ static int settle_texts(struct run *run)
 		return say_usage(&command_flame, "--notes must not hold < or >");
 	if (options->fonttype && !svg_font_ok(options->fonttype))
 		return say_usage(&command_flame, "--fonttype needs the name of a font, not '%s'", options->fonttype);
+	if (options->minwidth)
+		svg->minwidth_static = 0;
 	if (options->minwidth && !parse_minwidth(options->minwidth, &svg->minwidth, &svg->minwidth_percent))
 		return say_usage(&command_flame, "--minwidth needs pixels or percent, such as 0.5 or 2%%, not '%s'",
 				 options->minwidth);
@@ -377,6 +379,10 @@ static int build_tree(struct run *run)
 	tree_options->order = run->svg.order;
 	tree_options->reverse = options->reverse;
 	tree_options->base = options->base.count ? options->base.items : NULL;
+	/* What is wide enough to be drawn must stay whatever the budget says, also where rounding could tip it. */
+	tree_options->node_budget = run->svg.node_budget;
+	double narrowest = run->svg.minwidth_percent ? run->svg.minwidth / 100 : run->svg.minwidth / run->svg.width;
+	tree_options->keep_share = narrowest * 0.99;
 	calltree_build(&run->tree, &run->profile, tree_options);
 	if (run->tree.total[0][0] > 0 || (run->tree.total[1] && run->tree.total[1][0] > 0))
 		return -1;
@@ -464,12 +470,13 @@ const struct command command_flame = {
 	.summary = "draw an interactive flame graph (SVG)",
 	.arguments = "[FILE…]",
 	.description =
-		"Reads perf script text or folded stacks, plain or compressed, and writes one SVG that needs nothing else: "
-		"open it in a browser to zoom, search, filter, turn it upside down or inside out, and share a view by its "
-		"address. Where scripts do not run it is still the whole picture.\n\n"
-		"Options are those of flamegraph.pl and of inferno-flamegraph, with the same names and meanings, and the "
-		"colours are those of flamegraph.pl. Folded lines with two counts are drawn as a comparison: red where there "
-		"is more than before, blue where there is less, for each function with everything it called.",
+		"Reads perf script text or folded stacks, plain or compressed, and writes one SVG that needs "
+		"nothing else: open it in a browser to zoom, search, filter, turn it upside down or inside out, and "
+		"share a view by its address. Where scripts do not run it is still the whole picture.\n\n"
+		"Options are those of flamegraph.pl and of inferno-flamegraph, with the same names and meanings, and "
+		"the colours are those of flamegraph.pl. Folded lines with two counts are drawn as a comparison: red "
+		"where there is more than before, blue where there is less, for each function with everything it "
+		"called.",
 	.options = flame_rows,
 	.examples = flame_examples,
 	.run = flame_run,

@@ -113,8 +113,8 @@ static void add_options(struct buf *out, const struct command *command, size_t w
 		else if (!row->hidden)
 			add_option(out, row, width);
 	}
-	static const struct option_row help_row = {.name = "help", .letter = 'h', .help = "Show this help.",
-						   .type = OPTION_FLAG};
+	static const struct option_row help_row = {
+		.name = "help", .letter = 'h', .help = "Show this help.", .type = OPTION_FLAG};
 	buf_char(out, '\n');
 	add_option(out, &help_row, width);
 }
@@ -159,8 +159,8 @@ void help_overview(struct buf *out, int width)
 	}
 	buf_str(out, "\nA first picture:\n"
 		     "  perf record -F 99 -g -- sleep 10 && perf script | wick flame -o flame.svg\n\n");
-	add_wrapped(out, "wick COMMAND --help shows the options of a command and examples; wick --version the version.", 0,
-		    0, columns);
+	add_wrapped(out, "wick COMMAND --help shows the options of a command and examples; wick --version the version.",
+		    0, 0, columns);
 	add_exit_codes(out, columns);
 }
 
@@ -192,6 +192,7 @@ struct help_options {
 
 static const char *const shells[] = {"bash", "zsh", NULL};
 
+/* clang-format off */
 static const struct option_row help_options[] = {
 	{.name = "man", .type = OPTION_FLAG, .offset = offsetof(struct help_options, manual),
 	 .help = "Write the man page of the command (of wick itself without one) as roff."},
@@ -199,6 +200,7 @@ static const struct option_row help_options[] = {
 	 .argument = "SHELL", .choices = shells, .help = "Write the completion script for this shell."},
 	OPTION_END,
 };
+/* clang-format on */
 
 static const struct command_example help_examples[] = {
 	{"wick help flame", "The options of wick flame, with examples."},
@@ -223,8 +225,8 @@ static int help_run(int argc, char **argv)
 		return say_usage(&command_help, "help takes one command");
 	if (name && !(topic = command_find(name))) {
 		const struct command *near = command_suggest(name);
-		return near ? say_usage(NULL, "there is no command '%s'; did you mean %s?", name, near->name)
-			    : say_usage(NULL, "there is no command '%s'", name);
+		return near ? say_usage(NULL, "there is no command '%s'; did you mean %s?", name, near->name) :
+			      say_usage(NULL, "there is no command '%s'", name);
 	}
 	if (options.completion) {
 		if (!strcmp(options.completion, "zsh"))
@@ -243,8 +245,9 @@ const struct command command_help = {
 	.name = "help",
 	.summary = "Show the commands, or the options of one",
 	.arguments = "[COMMAND]",
-	.description = "Without a command this lists the commands. The same tables give the man pages and the completion "
-		       "of the shells.",
+	.description =
+		"Without a command this lists the commands. The same tables give the man pages and the completion "
+		"of the shells.",
 	.options = help_options,
 	.examples = help_examples,
 	.run = help_run,

@@ -47,6 +47,9 @@ int input_load(struct profile *profile, const struct input_options *options, con
 		}
 	}
 	say_report(&report);
+	if (profile->quality.overflows)
+		say_warning("counts add up to more than 64 bits can hold; %llu were held at the limit",
+			    (unsigned long long)profile->quality.overflows);
 	return -1;
 }
 

@@ -44,7 +44,8 @@ static void die_without_memory(size_t wanted)
 {
 	char text[160];
 	int length = snprintf(text, sizeof text,
-			      "wick: out of memory (%zu more bytes wanted); give it more, or less input at once\n", wanted);
+			      "wick: out of memory (%zu more bytes wanted); give it more, or less input at once\n",
+			      wanted);
 	outfile_remove_temporaries();
 	(void)!write(STDERR_FILENO, text, (size_t)length);
 	_exit(EXIT_FAILED);

@@ -122,8 +122,8 @@ static void add_options(struct buf *out, const struct command *command)
 	}
 	buf_str(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nShow the options and examples.\n"
 		     ".PP\n"
-		     "Long options may be cut as long as they stay unique, and take their value as the next argument or after "
-		     "\\(lq=\\(rq.\n");
+		     "Long options may be cut as long as they stay unique, and take their value as the next argument\n"
+		     "or after \\(lq=\\(rq.\n");
 }
 
 static void add_examples(struct buf *out, const struct command *command)
@@ -184,14 +184,15 @@ static void add_command_page(struct buf *out, const struct command *command)
 static void add_main_page(struct buf *out)
 {
 	add_heading(out, "wick");
-	buf_str(out, "wick \\- profiles as flame graphs, comparisons and reports\n"
-		     ".SH SYNOPSIS\n\\fBwick\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]\n"
-		     ".br\n\\fBwick help\\fR [\\fICOMMAND\\fR]\n.br\n\\fBwick \\-\\-version\\fR\n"
-		     ".SH DESCRIPTION\n"
-		     "wick reads profiles (the text of \\fBperf script\\fR, or folded stacks; plain or compressed with gzip, xz or\n"
-		     "zstd) and shows where the time went: as an interactive flame graph in one SVG file, as the difference of\n"
-		     "two profiles, as tables and call trees, or as folded stacks for other tools.\n"
-		     ".SH COMMANDS\n");
+	buf_str(out,
+		"wick \\- profiles as flame graphs, comparisons and reports\n"
+		".SH SYNOPSIS\n\\fBwick\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]\n"
+		".br\n\\fBwick help\\fR [\\fICOMMAND\\fR]\n.br\n\\fBwick \\-\\-version\\fR\n"
+		".SH DESCRIPTION\n"
+		"wick reads profiles (the text of \\fBperf script\\fR, or folded stacks; plain or compressed with\n"
+		"gzip, xz or zstd) and shows where the time went: as an interactive flame graph in one SVG file, as\n"
+		"the difference of two profiles, as tables and call trees, or as folded stacks for other tools.\n"
+		".SH COMMANDS\n");
 	for (size_t i = 0; commands[i]; i++) {
 		buf_printf(out, ".TP\n\\fBwick %s\\fR\n", commands[i]->name);
 		add_line(out, commands[i]->summary);

@@ -24,7 +24,7 @@ struct parser {
 	int argc;
 	char **argv;
 	int at; /* the next argument */
-	char *fields;
+	void *fields;
 	struct option_list *arguments;
 };
 
@@ -36,6 +36,11 @@ struct match {
 	const struct option_row *row;
 	bool negated;
 };
+
+static void *field_of(const struct parser *parser, const struct option_row *row)
+{
+	return (char *)parser->fields + row->offset;
+}
 
 static bool is_end(const struct option_row *row)
 {
@@ -73,6 +78,12 @@ static bool match_exact(const struct command *command, const char *name, struct 
 	return false;
 }
 
+/* 2 with "--no-NAME", else 1 */
+static int spellings_of(const struct option_row *row)
+{
+	return row->negatable ? 2 : 1;
+}
+
 static void add_spelling(struct buf *out, const struct match *match)
 {
 	buf_printf(out, "--%s%s", match->negated ? "no-" : "", match->row->name);
@@ -85,7 +96,7 @@ static unsigned match_prefix(const struct command *command, const char *prefix, 
 	size_t length = strlen(prefix);
 	unsigned found = 0;
 	for (const struct option_row *row = NULL; (row = next_option(command, row));) {
-		for (int negated = 0; negated <= row->negatable; negated++) {
+		for (int negated = 0; negated < spellings_of(row); negated++) {
 			struct match match = {row, negated};
 			CLEANUP_BUF struct buf spelling = {0};
 			add_spelling(&spelling, &match);
@@ -110,7 +121,7 @@ static bool suggest_option(const struct command *command, const char *name, stru
 {
 	unsigned best = suggest_limit(name) + 1;
 	for (const struct option_row *row = NULL; (row = next_option(command, row));) {
-		for (int negated = 0; negated <= row->negatable; negated++) {
+		for (int negated = 0; negated < spellings_of(row); negated++) {
 			CLEANUP_BUF struct buf spelling = {0};
 			add_spelling(&spelling, &(struct match){row, negated});
 			unsigned distance = text_distance(name, spelling.data + 2);
@@ -132,7 +143,8 @@ static int unknown_option(const struct command *command, const char *typed, cons
 		return say_usage(command, "there is no option %s; did you mean %s?", typed, spelling.data);
 	for (size_t i = 0; commands[i]; i++)
 		if (commands[i] != command && match_exact(commands[i], name, &match))
-			return say_usage(command, "there is no option %s; it is one of wick %s", typed, commands[i]->name);
+			return say_usage(command, "there is no option %s; it is one of wick %s", typed,
+					 commands[i]->name);
 	return say_usage(command, "there is no option %s", typed);
 }
 
@@ -178,12 +190,12 @@ static int store_number(struct parser *parser, const char *shown, const struct o
 		if (end == value || *end)
 			return say_usage(parser->command, "%s needs a whole number, not '%s'", shown, value);
 		if (!errno)
-			*(long long *)(parser->fields + row->offset) = whole;
+			*(long long *)field_of(parser, row) = whole;
 	} else {
 		number = strtod(value, &end);
 		if (end == value || *end || !isfinite(number))
 			return say_usage(parser->command, "%s needs a number, not '%s'", shown, value);
-		*(double *)(parser->fields + row->offset) = number;
+		*(double *)field_of(parser, row) = number;
 	}
 	if (row->max > row->min && (errno || number < row->min || number > row->max))
 		return out_of_range(parser, shown, row, value);
@@ -199,7 +211,7 @@ static int store_choice(struct parser *parser, const char *shown, const struct o
 	unsigned best = suggest_limit(value) + 1;
 	for (const char *const *choice = row->choices; *choice; choice++) {
 		if (!strcmp(*choice, value)) {
-			*(const char **)(parser->fields + row->offset) = *choice;
+			*(const char **)field_of(parser, row) = *choice;
 			return -1;
 		}
 		unsigned distance = text_distance(value, *choice);
@@ -216,7 +228,7 @@ static int store_choice(struct parser *parser, const char *shown, const struct o
 
 static int store_value(struct parser *parser, const char *shown, const struct option_row *row, const char *value)
 {
-	void *field = parser->fields + row->offset;
+	void *field = field_of(parser, row);
 	switch (row->type) {
 	case OPTION_INT:
 	case OPTION_NUMBER:
@@ -246,7 +258,7 @@ static int take_option(struct parser *parser, const char *shown, struct match ma
 			return say_usage(parser->command, "%s takes no value", shown);
 		if (row == &help_row)
 			return help_print(parser->command);
-		*(bool *)(parser->fields + row->offset) = !match.negated;
+		*(bool *)field_of(parser, row) = !match.negated;
 		return -1;
 	}
 	if (!value) {
@@ -328,8 +340,8 @@ static int take_argument(struct parser *parser, const char *text, bool *options_
 		return -1;
 	}
 	if (text[1] != '-')
-		return is_long_with_one_dash(parser->command, text + 1) ? take_long(parser, text + 1)
-									: take_letters(parser, text + 1);
+		return is_long_with_one_dash(parser->command, text + 1) ? take_long(parser, text + 1) :
+									  take_letters(parser, text + 1);
 	if (text[2])
 		return take_long(parser, text + 2);
 	*options_ended = true;
@@ -340,7 +352,7 @@ static void release_lists(const struct parser *parser)
 {
 	for (const struct option_row *row = NULL; (row = next_option(parser->command, row));)
 		if (row->type == OPTION_LIST || row->type == OPTION_REST)
-			option_list_release((void *)(parser->fields + row->offset));
+			option_list_release(field_of(parser, row));
 	option_list_release(parser->arguments);
 }
 

@@ -288,6 +288,8 @@ static int report_loaded(struct run *run)
 	run->report.profile = &run->profile;
 	run->report.value = run->tree_options.values[0];
 	run->report.total = profile_total(&run->profile, run->report.value);
+	if (run->report.total == INT64_MAX && !run->profile.quality.overflows)
+		run->profile.quality.overflows = 1;
 	run->report.inputs = run->files.count ? run->files.items : standard_input;
 	run->report.limit = (size_t)options->limit;
 	fit_terminal(run);
@@ -326,10 +328,11 @@ const struct command command_report = {
 	.arguments = "[FILE…]",
 	.description =
 		"Reads perf script text or folded stacks, plain or compressed, and prints a table: the weight spent in "
-		"each function itself (self) and together with everything it called (total; a recursive function counts "
-		"once per stack).\n\n"
+		"each function itself (self) and together with everything it called (total; a recursive function "
+		"counts once per stack).\n\n"
 		"On a terminal lines fit its width and are coloured; piped output is plain and names are whole. The "
-		"last line says how good the profile is: samples, lost samples, stacks cut short, frames without a symbol.",
+		"last line says how good the profile is: samples, lost samples, stacks cut short, frames without a "
+		"symbol.",
 	.options = report_rows,
 	.examples = report_examples,
 	.run = report_run,

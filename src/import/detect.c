@@ -66,6 +66,15 @@ static void look_at(struct signs *signs, const char *line, size_t length)
 	}
 }
 
+/* Names may hold odd bytes, but where one byte in twenty is a control character it is no text. */
+static bool is_binary(const char *data, size_t size)
+{
+	size_t controls = 0;
+	for (size_t i = 0; i < size; i++)
+		controls += (unsigned char)data[i] < ' ' && !is_space(data[i]) && data[i] != '\033';
+	return controls > 16 && controls > size / 20;
+}
+
 static const char *guess_rubbish(const char *data, size_t size)
 {
 	if (size >= 8 && (memcmp(data, "PERFILE2", 8) == 0 || memcmp(data, "2ELIFREP", 8) == 0))
@@ -76,7 +85,7 @@ static const char *guess_rubbish(const char *data, size_t size)
 		return "this is XML, perhaps a finished flame graph; give wick the stacks it was made of";
 	if (size >= 3 && memcmp(data, "BZh", 3) == 0)
 		return "this is bzip2 data; decompress it first (gzip, xz and zstd are read as they are)";
-	if (memchr(data, '\0', size))
+	if (is_binary(data, size) || memchr(data, '\0', size))
 		return "binary data; wick reads the text of perf script and folded stacks";
 	return "no line looks like perf script text or like a folded stack (\"main;work 12\")";
 }
@@ -85,6 +94,10 @@ const struct import_format *detect_format(const char *data, size_t size, const c
 {
 	struct signs signs = {0};
 	size_t lines = 0;
+	if (is_binary(data, size)) {
+		*ret_guess = guess_rubbish(data, size);
+		return NULL;
+	}
 	for (size_t at = 0; at < size && lines < LINES_TO_SEE; lines++) {
 		const char *newline = memchr(data + at, '\n', size - at);
 		size_t next = newline ? (size_t)(newline + 1 - data) : size;

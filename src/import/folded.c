@@ -150,9 +150,9 @@ static enum frame_kind kind_of_name(const char *name, size_t length)
 	return FRAME_NATIVE;
 }
 
-static frame_id frame_of(struct parser *parser, const char *name, size_t length)
+static frame_id frame_of(struct parser *parser, uint64_t hash, const char *name, size_t length)
 {
-	str_id id = profile_string(parser->profile, name, length);
+	str_id id = strpool_add_hashed(&parser->profile->strings, hash, name, length);
 	if (id >= parser->name_capacity) {
 		size_t old = parser->name_capacity;
 		parser->frame_of_name = mem_grow(parser->frame_of_name, &parser->name_capacity, id + 1,
@@ -167,6 +167,39 @@ static frame_id frame_of(struct parser *parser, const char *name, size_t length)
 	return parser->frame_of_name[id];
 }
 
+/* Names of frames found ahead of their look-up. */
+#define NAMES_AHEAD 16
+struct name {
+	size_t at, length;
+	uint64_t hash;
+	str_id likely;
+};
+
+/* Takes up to NAMES_AHEAD names from line[*at…length) and fetches what their look-ups will need. */
+static size_t find_names(const struct parser *parser, const char *line, size_t length, size_t *at, struct name *names)
+{
+	const struct strpool *strings = &parser->profile->strings;
+	size_t count = 0;
+	while (*at <= length && count < NAMES_AHEAD) {
+		const char *separator = memchr(line + *at, ';', length - *at);
+		size_t end = separator ? (size_t)(separator - line) : length;
+		/* A semicolon at the very end, as some writers leave it, does not name one more frame. */
+		if (end == length && end == *at && *at) {
+			*at = length + 1;
+			break;
+		}
+		struct name *name = &names[count++];
+		*name = (struct name){.at = *at, .length = end - *at, .hash = hash_bytes(line + *at, end - *at)};
+		strpool_fetch_slot(strings, name->hash);
+		*at = end + 1;
+	}
+	for (size_t i = 0; i < count; i++)
+		names[i].likely = strpool_fetch_entry(strings, names[i].hash);
+	for (size_t i = 0; i < count; i++)
+		strpool_fetch_text(strings, names[i].likely);
+	return count;
+}
+
 /* The stack of line[0…length), of which the first `shared` bytes equal those of the line before. */
 static stack_id stack_of(struct parser *parser, const char *line, size_t length, size_t shared)
 {
@@ -178,16 +211,18 @@ static stack_id stack_of(struct parser *parser, const char *line, size_t length,
 		stack = parser->places[parser->place_count - 1].stack;
 		at = parser->places[parser->place_count - 1].end + 1;
 	}
+	struct name names[NAMES_AHEAD];
 	while (at <= length) {
-		const char *separator = memchr(line + at, ';', length - at);
-		size_t end = separator ? (size_t)(separator - line) : length;
-		/* A semicolon at the very end, as some writers leave it, does not name one more frame. */
-		if (end == length && end == at && at)
-			break;
-		stack = profile_stack(parser->profile, stack, frame_of(parser, line + at, end - at));
-		MEM_ROOM(parser->places, parser->place_count, parser->place_capacity);
-		parser->places[parser->place_count++] = (struct place){.end = (uint32_t)end, .stack = stack};
-		at = end + 1;
+		size_t count = find_names(parser, line, length, &at, names);
+		for (size_t i = 0; i < count; i++) {
+			frame_id frame = frame_of(parser, names[i].hash, line + names[i].at, names[i].length);
+			stack = profile_stack(parser->profile, stack, frame);
+			MEM_ROOM(parser->places, parser->place_count, parser->place_capacity);
+			parser->places[parser->place_count++] = (struct place){
+				.end = (uint32_t)(names[i].at + names[i].length),
+				.stack = stack,
+			};
+		}
 	}
 	return stack;
 }
@@ -209,8 +244,7 @@ static void add(struct parser *parser, stack_id stack, value_id value, struct co
 static void count_quality(struct parser *parser, stack_id stack)
 {
 	struct profile *profile = parser->profile;
-	profile->quality.samples++;
-	profile->values[parser->values[0]].samples++;
+	profile->quality.stacks++;
 	if (profile->frames[profile->stacks[stack].frame].kind == FRAME_UNKNOWN) {
 		profile->quality.unresolved++;
 		profile->values[parser->values[0]].unresolved++;

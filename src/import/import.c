@@ -115,16 +115,14 @@ static void take_shard(struct profile *profile, struct profile *shard)
 static int check_result(const struct job *job, unsigned workers, const struct err *failed, struct import_report *report,
 			struct err *err)
 {
-	uint64_t samples = 0;
+	uint64_t stacks = 0;
 	for (unsigned i = 0; i < workers; i++)
-		samples += job->shards[i].profile.quality.samples;
-	if (failed->code && samples == 0) {
-		*err = *failed;
-		return failed->code;
-	}
+		stacks += job->shards[i].profile.quality.samples + job->shards[i].profile.quality.stacks;
+	if (failed->code && stacks == 0)
+		return err_set(err, failed->code, "%s", err_text(failed));
 	if (failed->code && !report->damage[0])
 		snprintf(report->damage, sizeof report->damage, "%.250s", failed->text);
-	if (samples)
+	if (stacks)
 		return 0;
 	if (report->first_bad[0])
 		return err_set(err, ERR_EMPTY, "%s; no stack could be read", report->first_bad);
@@ -182,10 +180,9 @@ int import_file(struct profile *profile, const char *path, const struct import_o
 	const struct import_format *format = size ? detect_format(start, size, &guess) : NULL;
 	if (format)
 		result = run(profile, &blocks, format, options, report, err);
-	else if (blocks.failed.code) {
-		*err = blocks.failed;
-		result = blocks.failed.code;
-	} else if (!size)
+	else if (blocks.failed.code)
+		result = err_set(err, blocks.failed.code, "%s", err_text(&blocks.failed));
+	else if (!size)
 		result = err_set(err, ERR_EMPTY, "%s: empty; there is nothing to read", source_name(source));
 	else
 		result = err_set(err, ERR_FORMAT, "%s: %s", source_name(source), guess);

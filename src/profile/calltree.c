@@ -9,6 +9,7 @@ struct builder {
 	const struct calltree_options *options;
 	struct calltree *tree;
 	int values; /* 1, or 2 when two value types are compared */
+	bool in_time_order; /* a frame continues only the same frame of the sample just before */
 	struct label_set labels;
 	uint32_t *frame_label, *thread_label;
 	bool *starts; /* by label: stacks begin here (options->skip_after and options->base); NULL: none does */
@@ -16,6 +17,7 @@ struct builder {
 	uint32_t *label, *parent;
 	uint32_t *first_child; /* NODE_ROOT: none */
 	int64_t *self[2];
+	int64_t *lead; /* as in struct calltree; NULL unless in time order */
 	size_t count, capacity;
 	struct index_map children; /* (parent, label) → node, for all but first children */
 
@@ -36,6 +38,8 @@ static uint32_t new_node(struct builder *b, uint32_t parent, uint32_t label)
 		b->first_child = mem_realloc(b->first_child, b->capacity, sizeof *b->first_child);
 		for (int v = 0; v < b->values; v++)
 			b->self[v] = mem_realloc(b->self[v], b->capacity, sizeof *b->self[v]);
+		if (b->in_time_order)
+			b->lead = mem_realloc(b->lead, b->capacity, sizeof *b->lead);
 	}
 	uint32_t node = (uint32_t)b->count++;
 	b->label[node] = label;
@@ -43,6 +47,8 @@ static uint32_t new_node(struct builder *b, uint32_t parent, uint32_t label)
 	b->first_child[node] = NODE_ROOT;
 	for (int v = 0; v < b->values; v++)
 		b->self[v][node] = 0;
+	if (b->in_time_order)
+		b->lead[node] = node == NODE_ROOT ? 0 : b->self[0][parent];
 	return node;
 }
 
@@ -252,7 +258,7 @@ static void reverse(uint32_t *items, size_t count)
  * Sample by sample: needed when the stack is read from its leaf, and for time order, where a frame continues only the
  * same frame of the sample just before.
  */
-static void add_one_by_one(struct builder *b, bool in_time_order)
+static void add_one_by_one(struct builder *b)
 {
 	uint32_t *open CLEANUP_FREE = NULL; /* nodes of the sample before, by depth */
 	size_t open_count = 0, open_capacity = 0;
@@ -268,14 +274,14 @@ static void add_one_by_one(struct builder *b, bool in_time_order)
 		if (b->options->reverse)
 			reverse(b->path, count);
 		uint32_t node = NODE_ROOT;
-		bool same = in_time_order;
+		bool same = b->in_time_order;
 		open = mem_grow(open, &open_capacity, count, sizeof *open);
 		for (size_t k = 0; k < count; k++) {
 			same = same && k < open_count && b->label[open[k]] == b->path[k];
 			if (same)
 				node = open[k];
 			else
-				node = in_time_order ? new_node(b, node, b->path[k]) : child(b, node, b->path[k]);
+				node = b->in_time_order ? new_node(b, node, b->path[k]) : child(b, node, b->path[k]);
 			open[k] = node;
 		}
 		open_count = count;
@@ -369,23 +375,35 @@ static int64_t node_weight(int64_t *const total[2], size_t node)
 	return total[1] ? weight_add(total[0][node], total[1][node]) : total[0][node];
 }
 
-/* The weight of node number `budget` when they are sorted from heavy to light, found byte by byte from the highest. */
-static int64_t weight_at(const struct builder *b, int64_t *const total[2], size_t budget)
+int64_t weight_at_rank(const int64_t *weights, size_t count, size_t rank, size_t *ret_left)
 {
 	uint64_t found = 0;
 	for (int shift = 56; shift >= 0; shift -= 8) {
 		size_t histogram[256] = {0};
-		for (size_t i = 1; i < b->count; i++) {
-			uint64_t weight = (uint64_t)node_weight(total, i) >> shift;
+		for (size_t i = 0; i < count; i++) {
+			uint64_t weight = (uint64_t)weights[i] >> shift;
 			if (weight >> 8 == found)
 				histogram[weight & 255]++;
 		}
 		unsigned byte = 255;
-		for (; byte > 0 && histogram[byte] <= budget; byte--)
-			budget -= histogram[byte];
+		for (; byte > 0 && histogram[byte] <= rank; byte--)
+			rank -= histogram[byte];
 		found = found << 8 | byte;
 	}
+	*ret_left = rank;
 	return (int64_t)found;
+}
+
+/* The heaviest weight the budget has no room for. */
+static int64_t weight_limit(const struct builder *b, int64_t *const total[2], size_t budget)
+{
+	size_t left;
+	if (!total[1])
+		return weight_at_rank(total[0] + 1, b->count - 1, budget, &left);
+	int64_t *both CLEANUP_FREE = mem_alloc(b->count * sizeof *both);
+	for (size_t i = 0; i < b->count; i++)
+		both[i] = node_weight(total, i);
+	return weight_at_rank(both + 1, b->count - 1, budget, &left);
 }
 
 /* Keeps the nodes heavier than what the budget has room for. A caller weighs no less than its callees and stays too. */
@@ -394,7 +412,7 @@ static void fold_lightest(struct builder *b, int64_t *total[2])
 	size_t budget = b->options->node_budget;
 	if (!budget || b->count <= budget)
 		return;
-	int64_t limit = weight_at(b, total, budget);
+	int64_t limit = weight_limit(b, total, budget);
 	/* Of two values compared, a picture is at most as wide as both together and at least as wide as half of that. */
 	double always = b->options->keep_share * (double)node_weight(total, 0) / b->values;
 	uint32_t *place CLEANUP_FREE = mem_alloc(b->count * sizeof *place);
@@ -416,6 +434,8 @@ static void fold_lightest(struct builder *b, int64_t *total[2])
 		/* Never behind where it was read from: parents come first and nodes only move down. */
 		b->label[kept] = b->label[i];
 		b->parent[kept] = parent;
+		if (b->lead)
+			b->lead[kept] = b->lead[i];
 		for (int v = 0; v < b->values; v++) {
 			b->self[v][kept] = b->self[v][i];
 			total[v][kept] = total[v][i];
@@ -473,8 +493,11 @@ static void finish(struct builder *b)
 		tree->self[v] = mem_alloc(count * sizeof *tree->self[v]);
 		tree->total[v] = mem_alloc(count * sizeof *tree->total[v]);
 	}
+	tree->lead = b->lead ? mem_alloc(count * sizeof *tree->lead) : NULL;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t to = place[i];
+		if (tree->lead)
+			tree->lead[to] = b->lead[i];
 		tree->label[to] = b->label[i];
 		tree->parent[to] = place[b->parent[i]];
 		tree->end[to] = to + size[i];
@@ -502,10 +525,10 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 	b.frame_label = labels_of_frames(&b.labels, profile, options);
 	b.thread_label = labels_of_threads(&b.labels, profile, options);
 	mark_starts(&b);
+	b.in_time_order = profile->ordered && options->order == ORDER_INPUT;
 	new_node(&b, NODE_ROOT, 0);
-	bool in_time_order = profile->ordered && options->order == ORDER_INPUT;
-	if (options->reverse || in_time_order)
-		add_one_by_one(&b, in_time_order);
+	if (options->reverse || b.in_time_order)
+		add_one_by_one(&b);
 	else if (stacks_are_nodes(&b))
 		adopt_stacks(&b);
 	else
@@ -519,6 +542,7 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 	free(b.first_child);
 	free(b.self[0]);
 	free(b.self[1]);
+	free(b.lead);
 	free(b.path);
 	index_map_release(&b.children);
 	index_map_release(&b.labels.map);
@@ -534,6 +558,7 @@ void calltree_release(struct calltree *tree)
 		free(tree->self[v]);
 		free(tree->total[v]);
 	}
+	free(tree->lead);
 	free(tree->labels);
 	free(tree->rank);
 	arena_release(&tree->arena);

@@ -58,6 +58,8 @@ struct calltree {
 	uint32_t *end;
 	uint32_t *depth; /* root is 0 */
 	int64_t *self[2], *total[2]; /* [1] is NULL unless two value types are compared */
+	/* In time order: how much of the caller's own weight came before the node, in the first value type. Else NULL. */
+	int64_t *lead;
 	uint32_t max_depth;
 
 	struct tree_label *labels; /* labels[0] is the root's, "all" */
@@ -72,5 +74,11 @@ struct calltree {
 /* Labels of all nodes stay valid after the profile is released. */
 void calltree_build(struct calltree *tree, const struct profile *profile, const struct calltree_options *options);
 void calltree_release(struct calltree *tree);
+
+/*
+ * The weight that stands at place `rank` (from 0) when weights ≥ 0 are sorted from heavy to light. Fewer than `rank` are
+ * heavier; `*ret_left` says how many of those that weigh exactly this stand before it.
+ */
+int64_t weight_at_rank(const int64_t *weights, size_t count, size_t rank, size_t *ret_left);
 
 #endif

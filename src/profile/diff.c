@@ -173,6 +173,9 @@ void diff_compare(struct diff *diff)
 	options.values[1] = DIFF_AFTER;
 	options.order = ORDER_NAME;
 	calltree_build(&diff->tree, &diff->profile, &options);
+	for (int side = 0; side < 2; side++)
+		if (diff->tree.total[side][0] == INT64_MAX)
+			diff->profile.quality.overflows++;
 	fill_rows(diff);
 	diff_judge(diff);
 }

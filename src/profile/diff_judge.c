@@ -59,18 +59,28 @@ static struct weights weights_of(const struct profile *profile, value_id side)
 /* More samples than this per distinct stack are no samples but times or bytes. */
 #define MOST_PER_STACK 10000
 
+static bool unit_is(const struct diff *diff, enum diff_side side, const char *unit)
+{
+	return strcmp(profile_text(&diff->profile, diff->unit[side]), unit) == 0;
+}
+
 static enum diff_counting counting_of(const struct diff *diff, const struct weights *weights)
 {
-	const char *unit = profile_text(&diff->profile, diff->unit[0]);
+	const struct value_type *values = diff->profile.values;
+	bool listed = true, counted = !values[0].decimals;
+	for (int side = 0; side < 2; side++) {
+		/* Sources that list samples one by one give the weights no unit. */
+		bool no_unit = unit_is(diff, (enum diff_side)side, "");
+		listed &= no_unit && values[side].samples;
+		counted &= no_unit || unit_is(diff, (enum diff_side)side, "samples");
+	}
 	if (diff->options.sample_weight > 0)
 		return COUNTING_GIVEN;
-	/* Sources that list samples one by one give the weights no unit. */
-	if (!*unit && diff->profile.values[0].samples && diff->profile.values[1].samples)
+	if (listed)
 		return COUNTING_SAMPLES;
 	double mean = weights->sum / (double)(weights->stacks ? weights->stacks : 1);
 	if (weights->divisor >= SMALLEST_PERIOD && weights->stacks >= STACKS_FOR_PERIOD)
 		return mean / (double)weights->divisor > MOST_PER_STACK ? COUNTING_STACKS : COUNTING_PERIOD;
-	bool counted = (!*unit || strcmp(unit, "samples") == 0) && !diff->profile.values[0].decimals;
 	return counted && mean <= MOST_PER_STACK ? COUNTING_WEIGHTS : COUNTING_STACKS;
 }
 

@@ -60,7 +60,8 @@ void diff_runs_add(struct diff_runs *runs, enum diff_side side, const struct cal
 struct run_sums diff_runs_of(const struct diff_runs *runs, const char *name, size_t length)
 {
 	str_id id = strpool_find(&runs->names, name, length);
-	return id == INDEX_NONE ? (struct run_sums){0} : runs->sums[id];
+	struct run_sums none = {0};
+	return id == INDEX_NONE ? none : runs->sums[id];
 }
 
 double run_sums_mean(const struct run_sums *sums, enum diff_side side, enum diff_quantity quantity, size_t runs)

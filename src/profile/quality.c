@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 
+#include <stdbool.h>
+
 void quality_release(struct quality *quality)
 {
 	free(quality->modules);
@@ -22,6 +24,7 @@ void quality_unresolved(struct quality *quality, str_id module, uint64_t frames)
 void quality_add(struct quality *quality, const struct quality *from)
 {
 	quality->samples += from->samples;
+	quality->stacks += from->stacks;
 	quality->lost += from->lost;
 	quality->truncated += from->truncated;
 	quality->unresolved += from->unresolved;
@@ -55,10 +58,13 @@ static const struct quality_module *worst_module(const struct quality *quality)
 void quality_line(const struct quality *quality, const struct strpool *strings, struct buf *out)
 {
 	struct buf line CLEANUP_BUF = {0};
+	bool only_stacks = !quality->samples;
 	part(&line, quality->samples, "sample", "samples");
+	part(&line, quality->stacks, "folded stack", "folded stacks");
 	part(&line, quality->lost, "lost", "lost");
 	part(&line, quality->truncated, "truncated stack", "truncated stacks");
-	part(&line, quality->unresolved, "sample with unresolved frames", "samples with unresolved frames");
+	part(&line, quality->unresolved, only_stacks ? "stack with unresolved frames" : "sample with unresolved frames",
+	     only_stacks ? "stacks with unresolved frames" : "samples with unresolved frames");
 	const struct quality_module *worst = worst_module(quality);
 	if (worst && quality->unresolved) {
 		const char *path = strpool_text(strings, worst->module);

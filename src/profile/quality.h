@@ -16,10 +16,11 @@ struct quality_module {
 };
 
 struct quality {
-	uint64_t samples; /* samples read (a folded line counts as one stack, not as its weight) */
+	uint64_t samples; /* samples read one by one */
+	uint64_t stacks; /* lines of folded text: how many samples are behind each is not known */
 	uint64_t lost; /* samples the kernel dropped, as the source says */
-	uint64_t truncated; /* samples whose outermost frame is unknown: the unwinder gave up */
-	uint64_t unresolved; /* samples with at least one frame without a symbol */
+	uint64_t truncated; /* samples (or such stacks) whose outermost frame is unknown: the unwinder gave up */
+	uint64_t unresolved; /* samples (or such stacks) with at least one frame without a symbol */
 	uint64_t bad_lines; /* lines of text input that fit no known layout */
 	uint64_t cut_stacks; /* stacks the input ends in the middle of; they are left out */
 	uint64_t overflows; /* sums that did not fit 64 bits and were held at the limit */

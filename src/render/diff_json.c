@@ -23,7 +23,7 @@ static void add_change(struct buf *out, const struct diff *diff, const struct di
 	add_field(out, "relative_percent",
 		  change->before > 0 ? 100 * (change->after - change->before) / change->before : NAN, 4);
 	add_field(out, "growth_percent", diff_growth(diff, change), 4);
-	add_field(out, "p", change->p, 9);
+	buf_printf(out, ", \"p\": %.4g", change->p);
 	add_field(out, "confidence", change->confidence, 6);
 	buf_printf(out, ", \"significant\": %s}", change->significant ? "true" : "false");
 }

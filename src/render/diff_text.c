@@ -175,7 +175,8 @@ static void add_row(struct buf *out, const struct diff_view *view, const struct 
 	buf_str(out, "  ");
 	screen_percent(out, 100 * change->after_share);
 	buf_str(out, "  ");
-	buf_printf(&cell, "%+.2f pp", 100 * (change->after_share - change->before_share));
+	double points = 100 * (change->after_share - change->before_share);
+	buf_printf(&cell, "%+.2f pp", fabs(points) < 0.005 ? 0.0 : points);
 	screen_right(out, cell.data, POINTS_COLUMNS);
 	buf_str(out, "  ");
 	buf_clear(&cell);

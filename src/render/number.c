@@ -9,6 +9,8 @@ int64_t number_scaled(double value, unsigned digits)
 	if (value < 0)
 		return -number_scaled(-value, digits);
 	double product = value * (double)powers[digits];
+	if (!(product < 9e18))
+		return INT64_MAX;
 	double whole = floor(product);
 	double rest = product - whole;
 	int64_t result = (int64_t)whole;
@@ -30,33 +32,44 @@ static uint64_t magnitude(int64_t value)
 	return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-/* Copies what was written from the end of `text` backwards. */
-static char *put_end(char *to, const char *text, size_t at)
+static unsigned count_digits(uint64_t value)
 {
-	memcpy(to, text + at, NUMBER_ROOM - at);
-	return to + (NUMBER_ROOM - at);
+	unsigned count = 1;
+	for (; value >= 10000; value /= 10000)
+		count += 4;
+	return count + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
+/* Writes `count` digits of `value` that end before `end`, and returns the rest of it. */
+static uint64_t put_digits(char *end, uint64_t value, unsigned count)
+{
+	for (; count; count--, value /= 10)
+		*--end = (char)('0' + value % 10);
+	return value;
 }
 
 char *number_fixed(char *to, int64_t scaled, unsigned digits)
 {
-	char text[NUMBER_ROOM];
-	size_t at = sizeof text;
 	uint64_t rest = magnitude(scaled);
-	for (unsigned i = 0; i < digits; i++, rest /= 10)
-		text[--at] = (char)('0' + rest % 10);
-	if (digits)
-		text[--at] = '.';
-	do {
-		text[--at] = (char)('0' + rest % 10);
-		rest /= 10;
-	} while (rest);
+	unsigned count = count_digits(rest);
+	unsigned whole = count > digits ? count - digits : 1;
 	if (scaled < 0)
-		text[--at] = '-';
-	return put_end(to, text, at);
+		*to++ = '-';
+	char *end = to + whole;
+	if (digits) {
+		*end = '.';
+		rest = put_digits(end + 1 + digits, rest, digits);
+	}
+	put_digits(end, rest, whole);
+	return digits ? end + 1 + digits : end;
 }
 
 char *number_integer(char *to, int64_t value)
 {
+	if (value >= 0 && value < 10) { /* most of what a tree is made of */
+		*to = (char)('0' + value);
+		return to + 1;
+	}
 	return number_fixed(to, value, 0);
 }
 
@@ -71,17 +84,18 @@ char *number_short(char *to, double value)
 
 char *number_grouped(char *to, int64_t value)
 {
-	char text[NUMBER_ROOM];
-	size_t at = sizeof text;
 	uint64_t rest = magnitude(value);
-	for (unsigned count = 0; rest || !count; count++, rest /= 10) {
-		if (count && count % 3 == 0)
-			text[--at] = ',';
-		text[--at] = (char)('0' + rest % 10);
-	}
+	unsigned count = count_digits(rest);
 	if (value < 0)
-		text[--at] = '-';
-	return put_end(to, text, at);
+		*to++ = '-';
+	char *end = to + count + (count - 1) / 3, *at = end;
+	for (; count > 3; count -= 3) {
+		rest = put_digits(at, rest, 3);
+		at -= 4;
+		*at = ',';
+	}
+	put_digits(at, rest, count);
+	return end;
 }
 
 void number_plain(struct buf *out, double value)

@@ -8,7 +8,7 @@
 
 /*
  * `value` times 10^digits (0 to 3) as an integer, rounded as printf rounds: to the nearest, and a value that lies
- * exactly in the middle to the even neighbour. For magnitudes below 10^15.
+ * exactly in the middle to the even neighbour. What does not fit is held at the limit.
  */
 int64_t number_scaled(double value, unsigned digits);
 

@@ -173,18 +173,29 @@ static bool starts_with_any(const char *name, const char *const *starts)
 	return false;
 }
 
+/* Package paths as the JVM writes them, or perf-map-agent's class:::method. */
+static bool looks_like_java(const char *name)
+{
+	static const char *const packages[] = {"java/", "javax/", "jdk/", "net/", "org/", "com/", "io/", "sun/", NULL};
+	return starts_with_any(name, packages) || (*name == 'L' && starts_with_any(name + 1, packages)) ||
+	       strstr(name, ":::");
+}
+
+static bool looks_like_javascript(const char *name)
+{
+	const char *slash = strchr(name, '/');
+	return slash && strstr(slash, ".js");
+}
+
 static const struct colour_class *java_class(const char *name)
 {
 	static const struct colour_class java = {green, "Java"}, inlined = {aqua, "inlined"}, cpp = {yellow, "C++"},
 					 kernel = {orange, "kernel"}, system = {red, "native"};
-	static const char *const packages[] = {"java/", "javax/", "jdk/", "net/", "org/", "com/", "io/", "sun/", NULL};
 	if (ends_with(name, "_[j]"))
 		return &java;
 	if (ends_with(name, "_[i]"))
 		return &inlined;
-	if (starts_with_any(name, packages) || (*name == 'L' && starts_with_any(name + 1, packages)))
-		return &java;
-	if (strstr(name, ":::")) /* perf-map-agent writes class:::method */
+	if (looks_like_java(name))
 		return &java;
 	if (strstr(name, "::"))
 		return &cpp;
@@ -206,12 +217,11 @@ static const struct colour_class *js_class(const char *name)
 {
 	static const struct colour_class script = {green, "JavaScript"}, builtin = {aqua, "built-in"},
 					 cpp = {yellow, "C++"}, kernel = {orange, "kernel"}, system = {red, "native"};
-	const char *slash = strchr(name, '/');
 	if (ends_with(name, "_[j]"))
-		return slash ? &script : &builtin;
+		return strchr(name, '/') ? &script : &builtin;
 	if (strstr(name, "::"))
 		return &cpp;
-	if (slash && strstr(slash, ".js"))
+	if (looks_like_javascript(name))
 		return &script;
 	if (strchr(name, ':'))
 		return &builtin;
@@ -274,11 +284,16 @@ static const struct colour_class *safe_class(const char *name, enum name_kind ki
 {
 	static const struct colour_class classes[KIND_COUNT] = {
 		[KIND_NATIVE] = {safe_native, "native"},    [KIND_KERNEL] = {safe_kernel, "kernel"},
-		[KIND_INLINED] = {safe_inlined, "inlined"}, [KIND_JIT] = {safe_jit, "JIT"},
+		[KIND_INLINED] = {safe_inlined, "inlined"}, [KIND_JIT] = {safe_jit, "Java, JavaScript, JIT"},
 		[KIND_PYTHON] = {safe_python, "Python"},    [KIND_THREAD] = {safe_thread, "thread"},
 		[KIND_UNKNOWN] = {safe_unknown, "unknown"}, [KIND_WAKER] = {safe_waker, "waker"},
 	};
 	static const struct colour_class scoped = {safe_scoped, "C++, Rust"};
+	/* Folded text has no kinds, but the names of some languages give them away. */
+	if (kind == KIND_NATIVE && (looks_like_java(name) || looks_like_javascript(name)))
+		kind = KIND_JIT;
+	else if (kind == KIND_NATIVE && strstr(name, ".py:"))
+		kind = KIND_PYTHON;
 	return kind == KIND_NATIVE && strstr(name, "::") ? &scoped : &classes[kind];
 }
 

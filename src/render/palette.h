@@ -89,7 +89,7 @@ extern const struct rgb palette_noise; /* a change that may be chance */
 /* --colordiffusion: redder the wider; `share` from 0 to 1. */
 struct rgb palette_diffusion(double share);
 
-/* Background gradients (top, bottom) by name: yellow, blue, green, grey, or "#rrggbb" for one colour. False: unknown. */
+/* Background (top, bottom) by name: yellow, blue, green, grey, or "#rrggbb" for one colour. False: unknown. */
 bool palette_background(const char *name, struct rgb ret_gradient[2]);
 /* The name of the background that goes with a palette. */
 const char *palette_background_default(enum palette palette);

@@ -27,15 +27,20 @@ void report_text_table(const struct report *report, const struct function_table 
 void report_json_table(const struct report *report, const struct function_table *table, struct outfile *out);
 void report_csv_table(const struct report *report, const struct function_table *table, struct outfile *out);
 
-/* A line of a pruned call tree: a node, or what was pruned below the node before. */
+/*
+ * A line of a pruned call tree. Only forks indent: a node that is the only line below its caller stands on the caller's
+ * level. What was pruned is told by the line of the node itself, or at forks by a line of its own behind the branches.
+ */
 struct tree_line {
 	uint32_t node; /* for a remainder: the node whose children were left out */
-	uint32_t level; /* indentation: chains of only children share one */
+	uint32_t level; /* of indentation */
 	uint32_t parent_line; /* INDEX_NONE at the outermost */
-	bool chained; /* the only child of the line above, which spent nothing itself */
+	bool chained; /* on the level of its caller, right below it */
 	bool last; /* nothing follows on this level below the same parent */
-	uint64_t hidden; /* > 0: this is the remainder; so many children were left out */
+	bool remainder; /* no node, only what was pruned of `node` */
 	int64_t weight; /* total of the node or of the remainder */
+	uint64_t hidden; /* children that were pruned and are told here */
+	int64_t hidden_weight;
 };
 
 struct tree_lines {

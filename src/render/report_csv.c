@@ -48,7 +48,7 @@ void report_csv_tree(const struct report *report, const struct calltree *tree, c
 	buf_str(&text, "depth,self,self_percent,total,total_percent,module,name\n");
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct tree_line *line = &lines->lines[i];
-		if (line->hidden)
+		if (line->remainder)
 			continue;
 		const struct tree_label *label = &tree->labels[tree->label[line->node]];
 		buf_printf(&text, "%u,", tree->depth[line->node]);

@@ -114,11 +114,10 @@ void report_json_tree(const struct report *report, const struct calltree *tree, 
 	add_head(&text, report);
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct tree_line *line = &lines->lines[i];
-		if (line->hidden) {
-			left_out += line->hidden;
-			left_out_weight = weight_add(left_out_weight, line->weight);
+		left_out += line->hidden;
+		left_out_weight = weight_add(left_out_weight, line->hidden_weight);
+		if (line->remainder)
 			continue;
-		}
 		const struct tree_label *label = &tree->labels[tree->label[line->node]];
 		int64_t parent = line->parent_line == INDEX_NONE ? -1 : (int64_t)row_of[line->parent_line];
 		row_of[i] = rows++;

@@ -9,7 +9,8 @@ enum {
 	BAR_COLUMNS = 8,
 	MODULE_COLUMNS = 22, /* at most, on a terminal */
 	NAME_COLUMNS = 24, /* at least, on a terminal */
-	MOST_LEVELS = 100, /* of a tree that are drawn in full */
+	MOST_LEVELS = 100, /* of a tree that are drawn */
+	LEVEL_COLUMNS = 3,
 };
 
 static double percent_of(const struct report *report, int64_t weight)
@@ -243,74 +244,86 @@ void report_text_table(const struct report *report, const struct function_table 
 	flush(&text, out);
 }
 
-/* The lines from the levels above, and the branch to this one. `open[l]`: on level l something follows. */
-static void add_branches(struct buf *out, const struct report *report, const struct tree_line *line, bool *open)
+/* Levels of a tree that are drawn: on a terminal names must have room, else only endless recursion needs a limit. */
+static uint32_t most_levels(const struct report *report)
 {
+	int room = (report->width - 2 * (PERCENT_COLUMNS + 2) - 2 * NAME_COLUMNS) / LEVEL_COLUMNS;
+	return !report->width ? MOST_LEVELS : room > 8 ? (uint32_t)room : 8;
+}
+
+/*
+ * The lines from the levels above, and the branch to this one; returns the columns taken. `open[l]`: something follows
+ * on level l.
+ */
+static size_t add_branches(struct buf *out, const struct report *report, const struct tree_line *line, bool *open)
+{
+	struct buf text CLEANUP_BUF = {0};
+	uint32_t from = 1, most = most_levels(report);
 	if (!line->chained)
 		open[line->level] = !line->last;
+	if (line->level > most) {
+		from = line->level - most / 2;
+		buf_printf(&text, "(%u) ", line->level);
+	}
+	for (uint32_t level = from; level <= line->level; level++) {
+		bool here = level == line->level && !line->chained;
+		buf_str(&text, here ? (line->last ? "└─ " : "├─ ") : (open[level] ? "│  " : "   "));
+	}
 	screen_style(out, report->colour, STYLE_DIM);
-	uint32_t levels = line->level, from = 1;
-	/* Endless recursion would otherwise draw a triangle of lines. */
-	if (levels > MOST_LEVELS) {
-		from = levels - MOST_LEVELS / 2;
-		buf_printf(out, "(level %u) ", levels);
+	buf_add(out, text.data, text.size);
+	screen_style(out, report->colour, STYLE_PLAIN);
+	return text_columns(text.data ? text.data : "", text.size);
+}
+
+static void add_tree_name(struct buf *out, const struct report *report, const struct calltree *tree,
+			  const struct tree_line *line, size_t used)
+{
+	struct buf more CLEANUP_BUF = {0};
+	if (line->hidden) {
+		buf_str(&more, "… ");
+		text_grouped(&more, (int64_t)line->hidden);
+		buf_printf(&more, " more, %.2f %%", percent_of(report, line->hidden_weight));
+		used += text_columns(more.data, more.size) + 2;
 	}
-	for (uint32_t level = from; level < levels; level++)
-		buf_str(out, open[level] ? "│  " : "   ");
-	if (levels) {
-		if (line->chained)
-			buf_str(out, open[levels] ? "│  " : "   ");
-		else
-			buf_str(out, line->last ? "└─ " : "├─ ");
+	if (!line->remainder) {
+		const struct tree_label *label = &tree->labels[tree->label[line->node]];
+		size_t width = (size_t)report->width, least = 16;
+		size_t columns = !width ? 0 : width > used + least ? width - used : least;
+		screen_name(out, label->text, label->length, columns);
+		if (line->hidden)
+			buf_str(out, "  ");
 	}
+	screen_style(out, report->colour, STYLE_DIM);
+	buf_add(out, more.data, more.size);
 	screen_style(out, report->colour, STYLE_PLAIN);
 }
 
-static size_t room_for_name(const struct report *report, size_t used)
+static void add_heat(struct buf *out, const struct report *report, bool shown, double percent)
 {
-	if (!report->width)
-		return 0;
-	size_t width = (size_t)report->width;
-	return width > used + 16 ? width - used : 16;
+	screen_style(out, report->colour, screen_heat(percent));
+	if (shown)
+		screen_percent(out, percent);
+	else
+		screen_spaces(out, PERCENT_COLUMNS);
+	screen_style(out, report->colour, STYLE_PLAIN);
+	buf_str(out, "  ");
 }
 
 static void add_tree_line(struct buf *out, const struct report *report, const struct calltree *tree,
-			  const struct tree_line *line, bool *open, bool bottom_up)
+			  const struct tree_lines *lines, size_t at, bool *open, bool bottom_up)
 {
-	double total = percent_of(report, line->weight);
-	int64_t self = line->hidden ? 0 : tree->self[0][line->node];
-	enum screen_style heat = line->hidden ? STYLE_DIM : screen_heat(total);
-	screen_style(out, report->colour, heat);
-	if (line->chained)
-		screen_spaces(out, PERCENT_COLUMNS);
-	else
-		screen_percent(out, total);
-	screen_style(out, report->colour, STYLE_PLAIN);
+	const struct tree_line *line = &lines->lines[at];
+	/* Down a chain a share is written only where it changes. */
+	bool news = !line->chained || lines->lines[line->parent_line].weight != line->weight;
+	add_heat(out, report, news && !line->remainder, percent_of(report, line->weight));
 	size_t used = PERCENT_COLUMNS + 2;
 	if (!bottom_up) {
-		double percent = percent_of(report, self);
-		buf_str(out, "  ");
-		screen_style(out, report->colour, screen_heat(percent));
-		if (self)
-			screen_percent(out, percent);
-		else
-			screen_spaces(out, PERCENT_COLUMNS);
-		screen_style(out, report->colour, STYLE_PLAIN);
+		int64_t self = line->remainder ? 0 : tree->self[0][line->node];
+		add_heat(out, report, self != 0, percent_of(report, self));
 		used += PERCENT_COLUMNS + 2;
 	}
-	buf_str(out, "  ");
-	add_branches(out, report, line, open);
-	used += line->level > MOST_LEVELS ? (size_t)MOST_LEVELS / 2 * 3 : (size_t)line->level * 3;
-	if (line->hidden) {
-		screen_style(out, report->colour, STYLE_DIM);
-		buf_str(out, "… ");
-		text_grouped(out, (int64_t)line->hidden);
-		buf_str(out, " more");
-		screen_style(out, report->colour, STYLE_PLAIN);
-	} else {
-		const struct tree_label *label = &tree->labels[tree->label[line->node]];
-		screen_name(out, label->text, label->length, room_for_name(report, used));
-	}
+	used += add_branches(out, report, line, open);
+	add_tree_name(out, report, tree, line, used);
 	buf_char(out, '\n');
 }
 
@@ -330,7 +343,7 @@ void report_text_tree(const struct report *report, const struct calltree *tree, 
 	buf_char(&text, '\n');
 	bool *open CLEANUP_FREE = mem_zalloc((size_t)lines->max_level + 1, sizeof *open);
 	for (size_t i = 0; i < lines->count; i++) {
-		add_tree_line(&text, report, tree, &lines->lines[i], open, bottom_up);
+		add_tree_line(&text, report, tree, lines, i, open, bottom_up);
 		flush(&text, out);
 	}
 	add_foot(&text, report);

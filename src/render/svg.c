@@ -8,7 +8,7 @@
 
 #include <ctype.h>
 
-#define DEFAULT_NODE_BUDGET 500000
+#define DEFAULT_NODE_BUDGET 250000
 
 struct svg_options svg_defaults(void)
 {
@@ -21,6 +21,7 @@ struct svg_options svg_defaults(void)
 		.width = 1200,
 		.frame_height = 16,
 		.minwidth = 0.1,
+		.minwidth_static = 0.5,
 		.factor = 1,
 		.script = true,
 		.search_colour = {230, 0, 230},
@@ -107,10 +108,9 @@ static void add_colour_property(struct buf *out, const char *name, struct rgb co
 	buf_printf(out, "--wick-%s:#%02x%02x%02x;", name, colour.r, colour.g, colour.b);
 }
 
-/* What the style sheet cannot know: light letters on dark frames, and what options change. */
+/* What the style sheet cannot know: what options change of the picture without script. */
 static void add_late_rules(struct buf *out, const struct svg_options *options)
 {
-	buf_str(out, "\n#wick text.l { fill: #ffffff; }");
 	if (options->fontsize != 12)
 		buf_printf(out, "\n#wick > #title { font-size: %.15gpx; } #wick > #subtitle { font-size: %.15gpx; }",
 			   options->fontsize + 5, options->fontsize);

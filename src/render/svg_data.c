@@ -82,8 +82,8 @@ static void add_options(struct writer *w)
 }
 
 /*
- * Which nodes the data holds: those heavier than `weight`, and of those that weigh exactly that the ones not deeper than
- * `depth`. A caller weighs at least what its callees weigh and is less deep, so it is always kept with them.
+ * Which nodes the data holds: those heavier than `weight`, and of those that weigh exactly that the ones not deeper
+ * than `depth`. A caller weighs at least what its callees weigh and is less deep, so it is always kept with them.
  */
 struct cut {
 	int64_t weight;
@@ -96,37 +96,17 @@ static bool is_kept(const struct svg_picture *picture, const struct cut *cut, ui
 	return weight > cut->weight || (weight == cut->weight && (int64_t)picture->tree->depth[node] <= cut->depth);
 }
 
-/*
- * The weight of the node that is number `budget` when they are sorted from heavy to light, found byte by byte from the
- * highest one. `*ret_left` of the nodes with that weight are within the budget.
- */
-static int64_t weight_at(const struct svg_picture *picture, uint32_t budget, uint32_t *ret_left)
-{
-	uint64_t found = 0;
-	uint32_t left = budget;
-	for (int shift = 56; shift >= 0; shift -= 8) {
-		uint32_t histogram[256] = {0};
-		for (uint32_t i = 1; i < picture->tree->count; i++) {
-			uint64_t weight = (uint64_t)picture->width[i] >> shift;
-			if (weight >> 8 == found)
-				histogram[weight & 255]++;
-		}
-		int byte = 255;
-		for (; byte > 0 && histogram[byte] <= left; byte--)
-			left -= histogram[byte];
-		found = found << 8 | (unsigned)byte;
-	}
-	*ret_left = left;
-	return (int64_t)found;
-}
-
 static struct cut cut_for_budget(const struct svg_picture *picture)
 {
 	const struct calltree *tree = picture->tree;
-	uint32_t budget = picture->options->node_budget, left;
+	uint32_t budget = picture->options->node_budget;
+	size_t left;
 	if (tree->count - 1 <= budget)
 		return (struct cut){.weight = -1};
-	struct cut cut = {.weight = weight_at(picture, budget, &left), .depth = -1};
+	struct cut cut = {
+		.weight = weight_at_rank(picture->width + 1, tree->count - 1, budget, &left),
+		.depth = -1,
+	};
 	CLEANUP_FREE uint32_t *by_depth = mem_zalloc((size_t)tree->max_depth + 1, sizeof *by_depth);
 	for (uint32_t i = 1; i < tree->count; i++)
 		if (picture->width[i] == cut.weight)
@@ -200,6 +180,28 @@ static void add_node(struct writer *w, const struct node_list *list, uint32_t no
 	w->out.size += (size_t)(to - start);
 }
 
+/* For flame charts, by node as listed: the caller's own weight before it. */
+static void add_leads(struct writer *w, const struct node_list *list)
+{
+	const struct calltree *tree = w->picture->tree;
+	bool any = false;
+	add_key(w, "leads");
+	buf_char(&w->out, '[');
+	for (uint32_t node = 1; node < tree->count;) {
+		if (list->cut.weight >= 0 && !is_kept(w->picture, &list->cut, node)) {
+			node = tree->end[node];
+			continue;
+		}
+		flush_some(w);
+		if (any)
+			buf_char(&w->out, ',');
+		buf_int(&w->out, w->picture->lead[node]);
+		any = true;
+		node++;
+	}
+	buf_char(&w->out, ']');
+}
+
 static void add_nodes(struct writer *w, const struct node_list *list)
 {
 	const struct calltree *tree = w->picture->tree;
@@ -223,9 +225,9 @@ static void add_nodes(struct writer *w, const struct node_list *list)
 	buf_char(&w->out, ']');
 	add_key(w, "folded");
 	buf_str(&w->out, "{\"nodes\":");
-	buf_uint(&w->out, list->folded_nodes);
+	buf_uint(&w->out, tree->folded_nodes + list->folded_nodes);
 	buf_str(&w->out, ",\"weight\":");
-	buf_int(&w->out, list->folded_weight);
+	buf_int(&w->out, weight_add(tree->folded_weight, list->folded_weight));
 	buf_char(&w->out, '}');
 }
 
@@ -478,6 +480,8 @@ void svg_write_data(struct svg_picture *picture, struct outfile *out)
 	/* Names are made when a node needs them, so the nodes come first. */
 	struct node_list list = choose_nodes(picture);
 	add_nodes(&writer, &list);
+	if (picture->lead)
+		add_leads(&writer, &list);
 	add_column(&writer, "names", add_name);
 	add_column(&writer, "colors", add_name_colour);
 	add_column(&writer, "cbcolors", add_name_safe_colour);

@@ -50,6 +50,8 @@ struct svg_geometry svg_geometry_of(const struct svg_picture *picture)
 		geometry.top += options->fontsize * 2;
 	geometry.narrowest = options->minwidth_percent ? picture->total * options->minwidth / 100 :
 							 options->minwidth / geometry.per_count;
+	if (options->script && options->minwidth_static / geometry.per_count > geometry.narrowest)
+		geometry.narrowest = options->minwidth_static / geometry.per_count;
 	geometry.depth = deepest_drawn(picture, geometry.narrowest);
 	geometry.height = (geometry.depth + 1.0) * options->frame_height + geometry.top + geometry.bottom;
 	return geometry;
@@ -173,7 +175,7 @@ static char *put_counts(const struct drawing *drawing, char *to, uint32_t node)
 	double shown = node ? counts(picture, diff ? picture->tree->total[1][node] : picture->width[node]) :
 			      picture->base;
 	shown *= factor;
-	int64_t rounded = shown < 9e18 ? (shown < 1e15 ? number_scaled(shown, 0) : (int64_t)shown) : INT64_MAX;
+	int64_t rounded = number_scaled(shown, 0);
 	to = number_grouped(PUT(to, " ("), rounded);
 	*to++ = ' ';
 	to = PUT(put(to, drawing->countname.data, drawing->countname.size), ", ");
@@ -256,18 +258,22 @@ static void add_frame(struct drawing *drawing, uint32_t node, struct svg_name *n
 	out->size += (size_t)(to - begin);
 }
 
-/* Depth first: a node begins where its callers' own part and the siblings before it end. */
+/*
+ * Depth first. A node begins behind its caller's own weight (all of it, or in time order the part that came before) and
+ * the siblings before it.
+ */
 static void add_frames(struct drawing *drawing, struct outfile *out)
 {
 	struct svg_picture *picture = drawing->picture;
 	const struct calltree *tree = picture->tree;
-	CLEANUP_FREE int64_t *next = mem_zalloc((size_t)tree->max_depth + 2, sizeof *next); /* by depth: next start */
-	next[1] = picture->self[0];
+	/* By depth: where the node before ends, without its caller's own weight. */
+	CLEANUP_FREE int64_t *next = mem_zalloc((size_t)tree->max_depth + 2, sizeof *next);
 	for (uint32_t node = 1; node < tree->count;) {
 		uint32_t depth = tree->depth[node];
-		int64_t start = next[depth];
-		next[depth] = weight_add(start, picture->width[node]);
-		next[depth + 1] = weight_add(start, picture->self[node]);
+		int64_t lead = picture->lead ? picture->lead[node] : picture->self[tree->parent[node]];
+		int64_t start = weight_add(next[depth], lead);
+		next[depth] = weight_add(next[depth], picture->width[node]);
+		next[depth + 1] = start;
 		if (counts(picture, picture->width[node]) < drawing->geometry->narrowest) {
 			node = tree->end[node];
 			continue;

@@ -62,13 +62,19 @@ static bool mark_was_added(const struct svg_picture *picture, const struct tree_
 	return !mark_length(profile_text(picture->profile, name), strpool_length(&picture->profile->strings, name));
 }
 
-static size_t count_characters(const char *text, size_t length)
+/* Characters, and whether XML can hold the text as it is, which nearly all names are. */
+static size_t count_characters(const char *text, size_t length, bool *ret_plain)
 {
 	size_t count = 0;
+	bool plain = true;
 	for (size_t at = 0; at < length; count++) {
+		unsigned char byte = (unsigned char)text[at];
 		uint32_t code_point;
-		at += (unsigned char)text[at] < 0x80 ? 1 : text_utf8(text + at, length - at, &code_point);
+		plain &= byte >= 0x20 && byte < 0x7f && byte != '<' && byte != '>' && byte != '&' && byte != '"' &&
+			 byte != '\'';
+		at += byte < 0x80 ? 1 : text_utf8(text + at, length - at, &code_point);
 	}
+	*ret_plain = plain;
 	return count;
 }
 
@@ -104,7 +110,12 @@ uint32_t svg_name_make(struct svg_picture *picture, uint32_t label_id, bool wake
 	};
 	if (mark)
 		name.text = arena_copy(&picture->arena, label->text, name.length);
-	name.characters = count_characters(name.text, name.length);
+	bool plain;
+	name.characters = count_characters(name.text, name.length, &plain);
+	if (plain) {
+		name.escaped = name.text;
+		name.escaped_length = name.length;
+	}
 
 	struct buf *key = &picture->scratch;
 	buf_clear(key);

@@ -70,6 +70,8 @@ void svg_picture_init(struct svg_picture *picture, const struct calltree *tree, 
 	if (svg_picture_is_diff(picture)) {
 		combine_values(picture);
 		picture->largest_change = largest_change(tree);
+	} else {
+		picture->lead = tree->lead; /* of one value only */
 	}
 	picture->sum = picture->width[0];
 	double asked = options->total, sum = (double)picture->sum / picture->scale;

@@ -27,6 +27,7 @@ struct svg_picture {
 	/* Weight that decides a node's width, alone and with its callees: of two values compared, the larger one. */
 	const int64_t *self, *width;
 	int64_t *own_self, *own_width; /* the same when they had to be computed */
+	const int64_t *lead; /* in time order: weight of the caller alone before the node; else NULL */
 	int64_t sum; /* width of all stacks */
 	double scale; /* 10^decimals: units in one count */
 	double total; /* counts in the whole width */

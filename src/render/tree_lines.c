@@ -7,7 +7,6 @@ struct open_node {
 	size_t visible, shown; /* children that stay, and how many of them are listed already */
 	uint64_t hidden;
 	int64_t hidden_weight;
-	bool single; /* has exactly one child and spent nothing itself */
 };
 
 struct lister {
@@ -43,7 +42,11 @@ static void open_node(struct lister *l, uint32_t node, uint32_t line, uint32_t l
 	}
 	if (!children)
 		return;
-	open.single = children == 1 && !open.hidden && tree->self[0][node] == 0;
+	if (open.visible < 2 && line != INDEX_NONE) {
+		l->lines->lines[line].hidden = open.hidden;
+		l->lines->lines[line].hidden_weight = open.hidden_weight;
+		open.hidden = 0;
+	}
 	MEM_ROOM(l->stack, l->count, l->capacity);
 	l->stack[l->count++] = open;
 }
@@ -58,15 +61,20 @@ static uint32_t add_line(struct lister *l, struct tree_line line)
 	return (uint32_t)lines->count++;
 }
 
+/* A fork indents what is below it, also the one at the root, which has no line itself. */
+static uint32_t level_below(const struct open_node *open)
+{
+	return open->visible + (open->hidden > 0) > 1 ? open->level + 1 : open->level;
+}
+
 static void list_child(struct lister *l)
 {
 	struct open_node *open = &l->stack[l->count - 1];
 	uint32_t child = open->next;
-	bool outermost = open->line == INDEX_NONE;
-	bool chained = open->single && !outermost;
+	bool chained = open->visible == 1 && open->line != INDEX_NONE;
 	struct tree_line line = {
 		.node = child,
-		.level = chained || outermost ? open->level : open->level + 1,
+		.level = level_below(open),
 		.parent_line = open->line,
 		.chained = chained,
 		.last = open->shown + 1 == open->visible && !open->hidden,
@@ -86,11 +94,13 @@ static void close_node(struct lister *l)
 		return;
 	add_line(l, (struct tree_line){
 			    .node = open.node,
-			    .level = open.line == INDEX_NONE ? open.level : open.level + 1,
+			    .level = level_below(&open),
 			    .parent_line = open.line,
 			    .last = true,
-			    .hidden = open.hidden,
+			    .remainder = true,
 			    .weight = open.hidden_weight,
+			    .hidden = open.hidden,
+			    .hidden_weight = open.hidden_weight,
 		    });
 }
 

@@ -34,6 +34,8 @@ function loadProfile(json) {
     self: new Float64Array(count),
     before: null,
     after: null,
+    // In a flame chart: how much of its caller's own time came before a node (index 0 is the root).
+    lead: json.leads ? Float64Array.from([0].concat(json.leads)) : null,
   };
   if (profile.diff) {
     profile.before = new Float64Array(count);

@@ -29,16 +29,13 @@ class App {
   /* ---- the page ---- */
 
   buildPage() {
-    for (const id of ["bg", "title", "subtitle", "frames", "quality"]) {
-      const element = this.root.querySelector("#" + id);
-      if (element) element.remove();
-    }
     this.toolbar = new Toolbar(this);
     this.panel = new Panel(this);
     this.popups = new Popups(this);
     this.host = html("main", {
       class: "stage", tabindex: "0", role: "application", "aria-roledescription": "flame graph",
-      "aria-label": (this.profile.json.title || "Flame graph") + ". Arrow keys select frames, Enter zooms, question mark lists all keys.",
+      "aria-label": (this.profile.json.title || "Flame graph") +
+        ". Arrow keys select frames, Enter zooms, question mark lists all keys.",
     });
     this.page = html("div", { class: "page" }, this.toolbar.element, this.toolbar.chips, this.host, this.panel.element,
       this.panel.spoken, this.popups.layer);
@@ -109,7 +106,8 @@ class App {
   /** Recomputes what differs between the state before and now (null: everything); updatePage() then shows it. */
   refresh(before) {
     const { state } = this;
-    const changed = (...keys) => !before || keys.some((key) => JSON.stringify(before[key]) !== JSON.stringify(state[key]));
+    const differs = (key) => JSON.stringify(before[key]) !== JSON.stringify(state[key]);
+    const changed = (...keys) => !before || keys.some(differs);
     const newTree = changed("filters", "reverse");
     if (newTree) this.plant();
     this.tree.order = state.sort;
@@ -137,7 +135,8 @@ class App {
     const found = resolvePath(this.tree, this.state.zoom);
     this.zoom = found.node;
     if (!found.whole) this.notice = "The frame this view was zoomed into is not in it any more.";
-    if (this.selected < 0 || !this.tree.contains(this.zoom, this.selected)) this.selected = this.zoom > 0 ? this.zoom : -1;
+    const stays = this.selected >= 0 && this.tree.contains(this.zoom, this.selected);
+    if (!stays) this.selected = this.zoom > 0 ? this.zoom : -1;
   }
 
   compile() {
@@ -150,7 +149,8 @@ class App {
       this.found = this.compiled;
       return;
     }
-    this.found = { ...measureMatches(this.tree, this.zoom, this.flags), whole: this.tree.total[this.zoom], turn: -1, drawn: [] };
+    const measured = measureMatches(this.tree, this.zoom, this.flags);
+    this.found = { ...measured, whole: this.tree.total[this.zoom], turn: -1, drawn: [] };
   }
 
   relayout() {
@@ -164,9 +164,13 @@ class App {
     this.stage.setScene({
       lay: this.lay, painter: this.painter, inverted: this.state.inverted, attrs: this.profile.json.attrs,
       roleOf: (index) => this.roleOf(index),
-      speak: (index) => this.tree.label(this.lay.node[index]) + ", " + percent(this.tree.total[this.lay.node[index]], this.tree.total[0]),
+      speak: (index) => this.shortName(this.lay.node[index]),
     });
     this.showEmpty();
+  }
+
+  shortName(node) {
+    return this.tree.label(node) + ", " + percent(this.tree.total[node], this.tree.total[0]);
   }
 
   roleOf(index) {
@@ -244,7 +248,11 @@ class App {
     else if (node === 0) return;
     else if (verb === "find") this.change({ search: "^" + escapeRegex(name) + "$", match: "match" });
     else if (verb === "keep" || verb === "hide") this.addFilter({ op: verb, name });
-    else if (verb === "cut") this.addFilter({ op: "cut", path: (this.tree.leafFirst ? LEAF_FIRST : "") + pathOf(this.tree, node) });
+    else if (verb === "cut") this.addFilter({ op: "cut", path: this.markedPath(node) });
+  }
+
+  markedPath(node) {
+    return (this.tree.leafFirst ? LEAF_FIRST : "") + pathOf(this.tree, node);
   }
 
   zoomTo(node) {
@@ -256,8 +264,9 @@ class App {
   addFilter(filter) {
     const same = (other) => JSON.stringify(other) === JSON.stringify(filter);
     if (this.state.filters.some(same)) return;
-    this.change({ filters: this.state.filters.concat(filter), zoom: filter.op === "keep" ? "" : this.zoomWithout(filter) });
-    this.panel.speak(`${plural(this.tree.total[0] > 0 ? this.lay.node.length : 0, "frame")} left, ${this.numbers.amount(this.tree.total[0])}`);
+    const zoom = filter.op === "keep" ? "" : this.zoomWithout(filter);
+    this.change({ filters: this.state.filters.concat(filter), zoom });
+    this.panel.speak(this.numbers.amount(this.tree.total[0]) + " left");
   }
 
   /** Hiding what we are zoomed into, or a caller of it, leaves nothing to be zoomed into. */
@@ -280,7 +289,8 @@ class App {
   toggle(key) {
     // A frame of one direction is no frame of the other, so reversing leaves the zoom.
     this.change(key === "reverse" ? { reverse: !this.state.reverse, zoom: "" } : { [key]: !this.state[key] });
-    this.panel.speak({ reverse: this.state.reverse ? "Callees first" : "Callers first", inverted: this.state.inverted ? "Icicle" : "Flame" }[key]);
+    const { reverse, inverted } = this.state;
+    this.panel.speak(`${inverted ? "Icicle" : "Flame"}, ${reverse ? "callees" : "callers"} first`);
   }
 
   cycleSort() {
@@ -394,7 +404,12 @@ class App {
       return;
     }
     const row = rowOf(lay, at);
-    const next = { out: () => tree.parent[lay.node[at]], in: () => this.childToEnter(at), left: () => this.neighbour(at, row, -1), right: () => this.neighbour(at, row, 1) }[direction]();
+    const next = {
+      out: () => tree.parent[lay.node[at]],
+      in: () => this.childToEnter(at),
+      left: () => this.neighbour(at, row, -1),
+      right: () => this.neighbour(at, row, 1),
+    }[direction]();
     if (direction === "out" && next >= 0) this.lastChild.set(next, lay.node[at]);
     if (next >= 0) this.select(next);
   }
@@ -413,7 +428,8 @@ class App {
 
   neighbour(at, row, step) {
     const { lay } = this;
-    for (let j = at + step; j >= lay.rowStart[row] && j < lay.rowStart[row + 1]; j += step) if (!lay.many[j]) return lay.node[j];
+    const first = lay.rowStart[row], end = lay.rowStart[row + 1];
+    for (let j = at + step; j >= first && j < end; j += step) if (!lay.many[j]) return lay.node[j];
     return -1;
   }
 
@@ -481,7 +497,8 @@ class App {
   openMenu(index, event) {
     const origin = this.root.getBoundingClientRect();
     const box = this.stage.box(index);
-    const x = event ? event.clientX : box.x + Math.min(40, box.width / 2), y = event ? event.clientY : box.y + box.height;
+    const x = event ? event.clientX : box.x + Math.min(40, box.width / 2);
+    const y = event ? event.clientY : box.y + box.height;
     this.select(this.lay.node[index]);
     this.popups.menu(index, x - origin.left, y - origin.top);
   }
@@ -522,6 +539,8 @@ class App {
   /* ---- keys ---- */
 
   key(event) {
+    // Inside a page of other things only keys pressed in the graph are for us.
+    if (this.root !== document.documentElement && !this.root.contains(event.target)) return;
     const field = event.target.closest && event.target.closest("input, textarea, select");
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "f" && !event.shiftKey) {
       if (field === this.toolbar.input) return; // a second Ctrl-F is the browser's
@@ -538,10 +557,16 @@ class App {
     act();
   }
 
+  /** The frame that keys act on: the selected one, or without a selection the one pointed at. */
+  target() {
+    const pointed = this.hovered >= 0 && !this.lay.many[this.hovered] ? this.lay.node[this.hovered] : -1;
+    return this.selected >= 0 ? this.selected : pointed;
+  }
+
   keyAction(event) {
     const outward = this.state.inverted ? "ArrowUp" : "ArrowDown";
     const inward = this.state.inverted ? "ArrowDown" : "ArrowUp";
-    const on = (verb) => () => this.act(verb, this.selected);
+    const on = (verb) => () => this.act(verb, this.target());
     const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const shift = event.shiftKey;
     const actions = {
@@ -551,6 +576,8 @@ class App {
       ArrowRight: () => this.move("right"),
       Enter: on("zoom"),
       " ": on("zoom"),
+      PageUp: () => this.host.scrollBy(0, -0.9 * this.host.clientHeight),
+      PageDown: () => this.host.scrollBy(0, 0.9 * this.host.clientHeight),
       Escape: () => this.escape(),
       Backspace: () => (shift ? this.past.redo() : this.past.undo()),
       "/": () => this.toolbar.focusSearch(),
@@ -565,7 +592,7 @@ class App {
       x: on(shift ? "cut" : "hide"),
       h: on(shift ? "cut" : "hide"),
       c: on(shift ? "copystack" : "copy"),
-      m: () => { const at = indexOfNode(this.lay, this.selected); if (at >= 0) this.openMenu(at, null); },
+      m: () => { const at = indexOfNode(this.lay, this.target()); if (at >= 0) this.openMenu(at, null); },
       0: () => this.resetView(),
       "?": () => this.popups.help(),
     };
@@ -582,65 +609,29 @@ class App {
       this.updatePage();
     }
   }
-
-  /* ---- a window for tests ---- */
-
-  /** One drawn frame as plain values; boxes are in window coordinates. */
-  frameInfo(index) {
-    const { lay, tree } = this;
-    const node = lay.node[index];
-    const info = {
-      name: lay.many[index] ? null : tree.label(node),
-      many: lay.many[index],
-      row: rowOf(lay, index),
-      total: lay.many[index] ? lay.w[index] / lay.scale : tree.total[node],
-      self: lay.many[index] ? 0 : tree.self[node],
-      percent: (100 * lay.w[index]) / lay.width,
-      role: this.roleOf(index),
-      fill: this.painter.paint(node, this.roleOf(index)).fill,
-      stack: lay.many[index] ? null : tree.chain(node).slice(1).map((step) => tree.label(step)),
-      ...this.stage.box(index),
-    };
-    if (this.profile.diff) Object.assign(info, { before: tree.before[node], after: tree.after[node] });
-    return info;
-  }
-
-  /** Read-only; what it returns are copies. */
-  hook() {
-    const indices = () => this.lay.node.map((_, index) => index);
-    return Object.freeze({
-      state: () => ({
-        ...JSON.parse(JSON.stringify(this.state)),
-        theme: this.theme,
-        total: this.tree.total[0],
-        zoomed: this.zoom > 0 ? this.tree.label(this.zoom) : null,
-        selected: this.selected >= 0 ? this.tree.label(this.selected) : null,
-        found: this.found && { count: this.found.count, percent: (100 * this.found.weight) / this.found.whole, error: this.found.error },
-      }),
-      visible: () => indices().map((index) => this.frameInfo(index)),
-      find: (name) => indices().filter((j) => !this.lay.many[j] && this.tree.label(this.lay.node[j]) === name).map((j) => this.frameInfo(j)),
-      layout: () => ({ width: this.lay.width, rows: this.lay.rows, frames: this.lay.node.length, notDrawn: this.lay.notDrawn, elements: this.stage.inTree }),
-    });
-  }
 }
 
 /* ---- start ---- */
 
+/** Replaces the static picture by the live one; if that fails, the picture stays and says why it does not react. */
 function start() {
   const root = document.getElementById("wick");
   const data = document.getElementById("wick-data");
   if (!root || !data) return;
-  let profile;
+  const ids = ["bg", "title", "subtitle", "frames", "quality"];
+  const picture = ids.map((id) => document.getElementById(id)).filter(Boolean);
+  const viewBox = root.getAttribute("viewBox");
+  for (const element of picture) element.remove();
   try {
-    profile = loadProfile(JSON.parse(data.textContent));
+    window.wick = windowFor(new App(root, loadProfile(JSON.parse(data.textContent))));
   } catch (error) {
-    // The static picture stays; say why it does not react.
-    const line = document.getElementById("quality");
-    if (line) line.textContent += " \u00b7 not interactive: the data in this file cannot be read (" + error.message + ")";
-    return;
+    for (const rest of root.querySelectorAll("foreignObject")) rest.remove();
+    for (const name of ["style", "data-theme"]) root.removeAttribute(name);
+    if (viewBox) root.setAttribute("viewBox", viewBox);
+    root.append(...picture);
+    const line = picture.find((element) => element.id === "quality");
+    if (line) line.textContent += ` \u00b7 not interactive: ${error.message}`;
   }
-  /** window.wick: {state(), visible(), find(name), layout()}, for tests and the curious. */
-  window.wick = new App(root, profile).hook();
 }
 
 start();

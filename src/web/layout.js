@@ -55,8 +55,16 @@ function placeChildren(lay, at) {
     if (runWidth >= narrowest) place(lay, parent, x - runWidth, runWidth, runCount);
     runWidth = runCount = 0;
   };
+  const lead = tree.order === "none" && tree.lead;
+  let begun = 0; // weight of the children so far
   for (const kid of tree.children(parent)) {
     const w = tree.total[kid] * scale;
+    if (lead) {
+      const start = lay.x[at] + (lead[kid] + begun) * scale;
+      if (start - x > 1e-6) flush(); // the caller itself ran in between
+      x = start;
+      begun += tree.total[kid];
+    }
     if (w < narrowest) {
       const frames = tree.size ? tree.size[kid] : 1;
       lay.notDrawn += frames;

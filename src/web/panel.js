@@ -7,7 +7,8 @@ class Panel {
     this.app = app;
     this.name = html("div", { class: "name" });
     this.facts = html("dl", { class: "facts" });
-    this.actions = html("div", { class: "actions", role: "group", "aria-label": "Selected frame" }, ...this.makeActions());
+    this.actions = html("div", { class: "actions", role: "group", "aria-label": "Selected frame" });
+    this.actions.append(...this.makeActions());
     this.details = html("section", { class: "details", id: "details", "aria-label": "Frame details" },
       html("div", { class: "headline" }, this.name, this.actions), this.facts);
     this.legend = html("div", { class: "legend", id: "legend", role: "list", "aria-label": "Colours" });
@@ -20,16 +21,17 @@ class Panel {
 
   makeActions() {
     const { app } = this;
-    const act = (verb) => () => app.act(verb, app.selected);
+    const make = (verb, text, label, key) =>
+      button({ label, text, symbol: verb, key, act: () => app.act(verb, app.selected) });
     return [
-      button({ label: "Zoom into this frame", text: "Zoom", symbol: "zoom", key: "Enter", act: act("zoom") }),
-      button({ label: "Keep only stacks through this function", text: "Keep", symbol: "keep", key: "K", act: act("keep") }),
-      button({ label: "Hide all stacks through this function", text: "Hide", symbol: "hide", key: "X", act: act("hide") }),
-      button({ label: "Copy the name", text: "Copy", symbol: "copy", key: "C", act: act("copy") }),
+      make("zoom", "Zoom", "Zoom into this frame", "Enter"),
+      make("keep", "Keep", "Keep only stacks through this function", "K"),
+      make("hide", "Hide", "Hide all stacks through this function", "X"),
+      make("copy", "Copy", "Copy the name", "C"),
     ];
   }
 
-  /** Shows a frame; -1 shows the whole view with a hint. */
+  /** Shows a frame; -1 shows what is zoomed. */
   describe(index) {
     const { app } = this;
     const { lay, tree } = app;
@@ -38,11 +40,14 @@ class Panel {
       return;
     }
     const node = index < 0 ? app.zoom : lay.node[index];
-    const link = app.linkOf(node);
-    refill(this.name, tree.label(node),
-      link ? html("a", { href: link.href, target: link.target, rel: "noopener", class: "href", title: link.href }, icon("link"), "open") : null);
+    refill(this.name, tree.label(node), this.makeLink(app.linkOf(node)));
     refill(this.facts, ...factsOf(app, node).map(writeFact));
-    if (index < 0) this.facts.append(html("div", { class: "hint" }, "Click a frame to zoom, right-click for more, / to search, ? for all keys"));
+  }
+
+  makeLink(link) {
+    if (!link) return null;
+    const { href, target } = link;
+    return html("a", { href, target, rel: "noopener", class: "href", title: href }, icon("link"), "open");
   }
 
   describeBlock(index) {
@@ -61,8 +66,11 @@ class Panel {
     const rows = app.painter.legend();
     this.legend.hidden = !app.state.legend || rows.length === 0;
     app.toolbar.tools.legend.disabled = rows.length === 0;
-    refill(this.legend, ...rows.map(([label, color]) => html("span", { class: "key", role: "listitem" },
-      html("i", { style: "background:" + color }), label)));
+    refill(this.legend, ...rows.map(([label, color]) => {
+      const swatch = html("i", {});
+      swatch.style.background = color;
+      return html("span", { class: "key", role: "listitem" }, swatch, label);
+    }));
     this.narrow.textContent = this.narrowText();
   }
 
@@ -76,7 +84,8 @@ class Panel {
     }
     const folded = profile.json.folded;
     if (folded && folded.nodes > 0)
-      parts.push(`${plural(folded.nodes, "frame")} (${numbers.amount(folded.weight)}) folded into their callers when this file was written`);
+      parts.push(`${plural(folded.nodes, "frame")} (${numbers.amount(folded.weight)}) folded into their callers ` +
+        "when this file was written");
     return parts.join(" \u00b7 ");
   }
 
@@ -102,9 +111,10 @@ function factsOf(app, node) {
   if (zoom > 0 && node !== zoom && tree.contains(zoom, node))
     facts.push(["of zoomed", percent(tree.total[node], tree.total[zoom]), " "]);
   if (node !== 0) {
-    const all = app.functionTotals();
-    facts.push(["function", percent(all.total[nameId], tree.total[0]), "self " + percent(all.self[nameId], tree.total[0]),
-      `This function in all stacks: ${numbers.amount(all.total[nameId])} with what it calls, ${numbers.amount(all.self[nameId])} by itself`]);
+    const { total, self } = app.functionTotals();
+    facts.push(["function", percent(total[nameId], tree.total[0]), "self " + percent(self[nameId], tree.total[0]),
+      `This function in all stacks: ${numbers.amount(total[nameId])} with what it calls, ` +
+      `${numbers.amount(self[nameId])} by itself`]);
   }
   const module = lookUp(json.modules, json.module, nameId);
   const file = lookUp(json.files, json.file, nameId);

@@ -41,7 +41,10 @@ class Popups {
     const own = app.attrsOf(node);
     if (lay.many[index]) refill(this.tip, html("b", {}, plural(lay.many[index], "frame") + " too narrow to draw"));
     else if (own && own.title) refill(this.tip, html("b", {}, own.title));
-    else refill(this.tip, html("b", {}, tree.label(node)), ...this.tipLines(node).map((line) => html("span", {}, line)));
+    else {
+      const lines = this.tipLines(node).map((line) => html("span", {}, line));
+      refill(this.tip, html("b", {}, tree.label(node)), ...lines);
+    }
     this.tip.hidden = false;
     this.moveTip(x, y);
   }
@@ -92,8 +95,10 @@ class Popups {
     }
     items.push(item("Copy the name", "c", "copy"), item("Copy the stack", "C", "copystack"));
     if (app.linkOf(node)) items.push(item("Open its link", "Ctrl-click", "link"));
-    const menu = html("div", { class: "menu", role: "menu", "aria-label": app.tree.label(node), keydown: (event) => this.menuKey(event) },
-      html("div", { class: "menu-title" }, app.tree.label(node)), ...items);
+    const name = app.tree.label(node);
+    const menu = html("div",
+      { class: "menu", role: "menu", "aria-label": name, keydown: (event) => this.menuKey(event) },
+      html("div", { class: "menu-title" }, name), ...items);
     this.show(menu);
     const { width, height } = app.size();
     const box = menu.getBoundingClientRect();
@@ -122,7 +127,8 @@ class Popups {
     const rows = KEYS.map(([key, text]) => html("div", {}, html("dt", {}, html("kbd", {}, key)), html("dd", {}, text)));
     this.dialog("Keys and help", html("dl", { class: "keys" }, ...rows),
       html("p", {}, "The wider a frame, the more ", json.countname || "samples",
-        " had it on the stack; colours are explained by the legend. The address holds the whole view: copy it to share what you see."),
+        " had it on the stack; colours are explained by the legend. ",
+        "The address holds the whole view: copy it to share what you see."),
       json.notes ? html("p", {}, "Notes: ", json.notes) : null);
   }
 
@@ -137,21 +143,24 @@ class Popups {
 
   dialog(title, ...content) {
     const close = button({ label: "Close", symbol: "close", key: "Escape", act: () => this.close() });
-    const box = html("div", { class: "dialog", role: "dialog", "aria-modal": "true", "aria-label": title, keydown: (event) => this.dialogKey(event) },
+    const keydown = (event) => this.dialogKey(event);
+    const box = html("div", { class: "dialog", role: "dialog", "aria-modal": "true", "aria-label": title, keydown },
       html("div", { class: "dialog-head" }, html("h2", {}, title), close), ...content);
-    const veil = html("div", { class: "veil", mousedown: (event) => { if (event.target === veil) this.close(); } }, box);
+    const outside = (event) => {
+      if (event.target === veil) this.close();
+    };
+    const veil = html("div", { class: "veil", mousedown: outside }, box);
     this.show(veil);
     close.focus();
   }
 
+  /** While a dialog is open its keys are its own. */
   dialogKey(event) {
-    if (event.key === "Escape") this.close();
-    else if (event.key === "Tab") this.keepFocus(event);
-    else if (event.target.localName === "textarea" || event.key === "Enter" || event.key === " ") return event.stopPropagation();
-    else if (event.key === "?") this.close();
-    else return event.stopPropagation();
-    event.preventDefault();
     event.stopPropagation();
+    if (event.key === "Escape" || event.key === "?") this.close();
+    else if (event.key === "Tab") this.keepFocus(event);
+    else return;
+    event.preventDefault();
   }
 
   keepFocus(event) {

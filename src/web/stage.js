@@ -34,8 +34,8 @@ class Stage {
       selected: svgElement("rect", { class: "mark selected", rx: 3, visibility: "hidden" }, this.overlay),
     };
     this.marked = { hover: -1, selected: -1 };
-    this.pool = [];
-    this.used = 0;
+    this.pool = []; // elements to draw frames with; the first `inTree` of them are in the document
+    this.inTree = this.used = 0;
     this.paths = new Map();
     const probe = svgElement("text", {}, this.frames);
     const font = getComputedStyle(probe);
@@ -52,7 +52,7 @@ class Stage {
     return Math.max(50, this.host.clientWidth - 2 * SIDE);
   }
 
-  /** Takes a layout to show; draw() shows it. `roleOf(index)` and `speak(index)` answer for frames as they get drawn. */
+  /** Takes what draw() will show. Its roleOf(index) and speak(index) answer for frames as they get drawn. */
   setScene(scene) {
     this.scene = scene;
     this.svg.setAttribute("class", scene.painter.mode === "name" ? "graph" : "graph pale");
@@ -157,7 +157,7 @@ class Stage {
       item = { g, rect, text, label: "", ink: "", class: "f", style: "" };
       this.pool.push(item);
     }
-    if (this.used++ >= (this.inTree || 0)) {
+    if (this.used++ >= this.inTree) {
       this.frames.appendChild(item.g);
       this.inTree = this.used;
     }
@@ -210,6 +210,7 @@ class Stage {
 
   /** Puts the zoomed row at the root's end of the area, with two of its callers still in sight. */
   scrollToZoom() {
+    if (this.height <= this.hostHeight) return;
     const row = Math.max(0, this.scene.lay.zoomRow - 2);
     const y = this.top(row);
     this.host.scrollTop = this.scene.inverted ? y - ENDS : y + this.rowHeight + ENDS - this.host.clientHeight;

@@ -3,7 +3,7 @@
  *
  * The state is a plain object; what differs from the file's own options is written behind the '#', so a copied
  * address opens the same view and the browser's back button is the undo. Pages from file:// may change nothing of
- * their address but this part, which is why there are no query parameters.
+ * their address but this part, which is why there are no query parameters. Tests look at the state through window.wick.
  */
 
 function defaultState(options) {
@@ -26,7 +26,8 @@ function writeHash(state, defaults) {
   const put = (key, value) => parts.push(key + "=" + encodeURIComponent(value));
   if (state.reverse !== defaults.reverse) put("reverse", state.reverse ? 1 : 0);
   if (state.inverted !== defaults.inverted) put("icicle", state.inverted ? 1 : 0);
-  for (const key of ["sort", "search", "match", "theme", "colors"]) if (state[key] !== defaults[key]) put(key, state[key]);
+  for (const key of ["sort", "search", "match", "theme", "colors"])
+    if (state[key] !== defaults[key]) put(key, state[key]);
   for (const filter of state.filters) put(filter.op, filter.op === "cut" ? filter.path : filter.name);
   if (state.zoom) put("zoom", state.zoom);
   if (state.legend !== defaults.legend) put("legend", state.legend ? 1 : 0);
@@ -117,4 +118,52 @@ class Past {
   redo() {
     if (this.canRedo) history.forward();
   }
+}
+
+/* ---- a window for tests ---- */
+
+/** window.wick: {state(), visible(), find(name), layout()}. Read-only: what it returns are copies. */
+function windowFor(app) {
+  const all = () => app.lay.node.map((_, index) => frameInfo(app, index));
+  return Object.freeze({
+    state: () => stateInfo(app),
+    visible: all,
+    find: (name) => all().filter((frame) => frame.name === name),
+    layout: () => {
+      const { width, rows, node, notDrawn } = app.lay;
+      return { width, rows, frames: node.length, notDrawn, elements: app.stage.inTree };
+    },
+  });
+}
+
+function stateInfo(app) {
+  const { tree, zoom, selected, found } = app;
+  return {
+    ...JSON.parse(JSON.stringify(app.state)),
+    theme: app.theme,
+    total: tree.total[0],
+    zoomed: zoom > 0 ? tree.label(zoom) : null,
+    selected: selected >= 0 ? tree.label(selected) : null,
+    found: found && { count: found.count, percent: (100 * found.weight) / found.whole, error: found.error },
+  };
+}
+
+/** One frame of the layout, its box in window coordinates; no name means a block of frames too narrow to draw. */
+function frameInfo(app, index) {
+  const { lay, tree } = app;
+  const node = lay.node[index], many = lay.many[index], role = app.roleOf(index);
+  const info = {
+    name: many ? null : tree.label(node),
+    many,
+    row: rowOf(lay, index),
+    total: many ? lay.w[index] / lay.scale : tree.total[node],
+    self: many ? 0 : tree.self[node],
+    percent: (100 * lay.w[index]) / lay.width,
+    role,
+    fill: app.painter.paint(node, role).fill,
+    stack: many ? null : tree.chain(node).slice(1).map((step) => tree.label(step)),
+    ...app.stage.box(index),
+  };
+  if (app.profile.diff) Object.assign(info, { before: tree.before[node], after: tree.after[node] });
+  return info;
 }

@@ -2,6 +2,8 @@
  * toolbar.js: the bar above the graph: title, search, switches, and the chips that say what is zoomed or filtered.
  */
 
+const HINT = "Click a frame to zoom, right-click for more, / to search, ? for all keys";
+
 class Toolbar {
   constructor(app) {
     this.app = app;
@@ -9,7 +11,7 @@ class Toolbar {
     this.titles = html("div", { class: "titles" },
       html("h1", { title: json.title || "" }, json.title || "Flame Graph"),
       json.subtitle ? html("p", { title: json.subtitle }, json.subtitle) : null);
-    this.chips = html("div", { class: "chips", role: "group", "aria-label": "Active zoom and filters", hidden: "" });
+    this.chips = html("div", { class: "chips", role: "group", "aria-label": "Active zoom and filters" });
     this.element = html("header", { class: "bar" }, this.titles, this.makeSearch(), this.makeTools());
   }
 
@@ -17,16 +19,19 @@ class Toolbar {
 
   makeSearch() {
     this.input = html("input", {
-      type: "text", spellcheck: "false", autocomplete: "off", placeholder: "Search (regex)", "aria-label": "Search frames by regular expression",
-      "aria-keyshortcuts": "/", "aria-describedby": "wick-found",
+      type: "text", spellcheck: "false", autocomplete: "off", placeholder: "Search (regex)",
+      "aria-label": "Search frames by regular expression", "aria-keyshortcuts": "/", "aria-describedby": "wick-found",
       input: () => this.app.search(this.input.value),
       keydown: (event) => this.searchKey(event),
     });
-    this.matchCase = button({ label: "Match case", text: "Aa", className: "tool small case", act: () => this.app.cycleCase() });
+    const { app } = this;
+    const small = (label, symbol, key, act) => button({ label, symbol, key, act, className: "tool small" });
+    const cycle = () => app.cycleCase();
+    this.matchCase = button({ label: "Match case", text: "Aa", className: "tool small case", act: cycle });
     this.found = html("output", { id: "wick-found", class: "found", "aria-live": "polite" });
-    this.previous = button({ label: "Previous match", symbol: "previous", key: "Shift+N", className: "tool small", act: () => this.app.step(-1) });
-    this.next = button({ label: "Next match", symbol: "next", key: "N", className: "tool small", act: () => this.app.step(1) });
-    this.clear = button({ label: "Clear search", symbol: "close", className: "tool small", act: () => this.app.search("", true) });
+    this.previous = small("Previous match", "previous", "Shift+N", () => app.step(-1));
+    this.next = small("Next match", "next", "N", () => app.step(1));
+    this.clear = small("Clear search", "close", null, () => app.search("", true));
     return html("div", { class: "search", role: "search" },
       icon("search"), this.input, this.found, this.matchCase, this.previous, this.next, this.clear);
   }
@@ -56,13 +61,24 @@ class Toolbar {
     this.found.classList.toggle("error", Boolean(error));
     this.found.textContent = found ? this.foundText(app) : "";
     this.found.title = error || (on ? this.foundTitle(app) : "");
-    for (const element of [this.previous, this.next]) element.disabled = !on || found.count === 0;
-    this.clear.hidden = this.previous.hidden = this.next.hidden = !found;
-    const label = { smart: "Smart case: a capital letter makes the search case-sensitive", ignore: "Case is ignored", match: "Case must match" };
-    setPressed(this.matchCase, state.match === "match");
-    this.matchCase.querySelector(".text").textContent = { smart: "Aa", ignore: "aa", match: "A" }[state.match];
-    this.matchCase.title = label[state.match] + " (click to change)";
-    this.matchCase.setAttribute("aria-label", label[state.match]);
+    for (const element of [this.previous, this.next]) {
+      element.hidden = !on; // leaves its room to the message of an error
+      element.disabled = on && found.count === 0;
+    }
+    this.clear.hidden = !found;
+    this.updateCase(state.match);
+  }
+
+  updateCase(way) {
+    const [sign, meaning] = {
+      smart: ["Aa", "Smart case: a capital letter makes the search case-sensitive"],
+      ignore: ["aa", "Case is ignored"],
+      match: ["A", "Case must match"],
+    }[way];
+    setPressed(this.matchCase, way === "match");
+    this.matchCase.querySelector(".text").textContent = sign;
+    this.matchCase.title = meaning + " (click to change)";
+    this.matchCase.setAttribute("aria-label", meaning);
   }
 
   foundText(app) {
@@ -70,7 +86,8 @@ class Toolbar {
     if (found.error) return "Invalid regex: " + found.error;
     const count = (found.exact ? "" : "\u2265") + integer.format(found.count);
     const turn = found.turn >= 0 ? integer.format(found.turn + 1) + "/" + count : count;
-    return `${turn} ${found.count === 1 && found.turn < 0 ? "match" : "matches"} \u00b7 ${percent(found.weight, found.whole)}`;
+    const noun = found.count === 1 && found.turn < 0 ? "match" : "matches";
+    return `${turn} ${noun} \u00b7 ${percent(found.weight, found.whole)}`;
   }
 
   foundTitle(app) {
@@ -85,17 +102,18 @@ class Toolbar {
 
   makeTools() {
     const { app } = this;
+    const tool = (symbol, key, act, label, text) => button({ symbol, key, act, label, text });
     this.tools = {
-      undo: button({ label: "Undo", symbol: "undo", key: "Backspace", act: () => app.past.undo() }),
-      redo: button({ label: "Redo", symbol: "redo", key: "Shift+Backspace", act: () => app.past.redo() }),
-      reset: button({ label: "Reset the view", symbol: "reset", key: "0", act: () => app.resetView() }),
-      icicle: button({ label: "Icicle: root at the top", text: "Icicle", symbol: "icicle", key: "I", act: () => app.toggle("inverted") }),
-      reverse: button({ label: "Reverse: start from the callees", text: "Reverse", symbol: "reverse", key: "R", act: () => app.toggle("reverse") }),
-      sort: button({ label: "Sort frames", text: "Name", symbol: "sort", key: "S", act: () => app.cycleSort() }),
-      colors: button({ label: "Colour-blind-safe colours", symbol: "colors", key: "P", act: () => app.cycleColors() }),
-      legend: button({ label: "Legend", symbol: "legend", key: "L", act: () => app.toggleLegend() }),
-      theme: button({ label: "Switch theme", symbol: "dark", key: "T", act: () => app.cycleTheme() }),
-      help: button({ label: "Keys and help", symbol: "help", key: "?", act: () => app.popups.help() }),
+      undo: tool("undo", "Backspace", () => app.past.undo(), "Undo"),
+      redo: tool("redo", "Shift+Backspace", () => app.past.redo(), "Redo"),
+      reset: tool("reset", "0", () => app.resetView(), "Reset the view"),
+      icicle: tool("icicle", "I", () => app.toggle("inverted"), "Icicle: root at the top", "Icicle"),
+      reverse: tool("reverse", "R", () => app.toggle("reverse"), "Reverse: start from the callees", "Reverse"),
+      sort: tool("sort", "S", () => app.cycleSort(), "Sort frames", "Name"),
+      colors: tool("colors", "P", () => app.cycleColors(), "Colour-blind-safe colours"),
+      legend: tool("legend", "L", () => app.toggleLegend(), "Legend"),
+      theme: tool("dark", "T", () => app.cycleTheme(), "Switch theme"),
+      help: tool("help", "?", () => app.popups.help(), "Keys and help"),
     };
     const t = this.tools;
     const group = (...members) => html("div", { class: "group" }, ...members);
@@ -132,8 +150,8 @@ class Toolbar {
     const chips = app.state.filters.map((filter) => this.filterChip(app, filter));
     if (app.zoom > 0) chips.unshift(this.chip("zoomed into", app.tree.label(app.zoom), () => app.zoomTo(0)));
     if (app.notice) chips.push(html("span", { class: "notice", role: "status" }, app.notice));
-    refill(this.chips, ...chips);
-    this.chips.hidden = chips.length === 0;
+    // The line is always there: a graph that jumps when a chip comes or goes is hard to click in.
+    refill(this.chips, ...(chips.length ? chips : [html("span", { class: "hint" }, HINT)]));
   }
 
   filterChip(app, filter) {

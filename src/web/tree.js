@@ -162,6 +162,7 @@ class ListedTree extends Tree {
     this.depth = profile.depth;
     this.end = profile.end;
     this.self = weights.self;
+    this.lead = weights.filtered ? null : profile.lead; // a filter takes some of that time away
     this.total = inclusive(profile, weights.self);
     this.before = inclusive(profile, weights.before);
     this.after = inclusive(profile, weights.after);
@@ -319,7 +320,9 @@ class TurnedTree extends Tree {
     const stack = [node];
     while (stack.length) {
       if (this.count > budget) return false;
-      for (const kid of this.children(stack.pop())) stack.push(kid);
+      const next = stack.pop();
+      if (this.kidCount[next] < 0) this.split(next);
+      for (let k = 0; k < this.kidCount[next]; k++) stack.push(this.kids[this.kidStart[next] + k]);
     }
     return true;
   }

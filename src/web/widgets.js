@@ -28,7 +28,8 @@ const ICONS = {
   reverse: "M5 13V3M5 3 2.5 5.5M5 3l2.5 2.5M11 3v10M11 13l-2.5-2.5M11 13l2.5-2.5",
   sort: "M2.5 4h11M2.5 8h7.5M2.5 12h4",
   colors: "M8 2.5s4.5 4.6 4.5 7.5a4.5 4.5 0 0 1-9 0C3.5 7.1 8 2.5 8 2.5ZM8 5v9.5",
-  light: "M8 10.8a2.8 2.8 0 1 0 0-5.6 2.8 2.8 0 0 0 0 5.6ZM8 1.5V3M8 13v1.5M1.5 8H3M13 8h1.5M3.4 3.4l1.1 1.1M11.5 11.5l1.1 1.1M3.4 12.6l1.1-1.1M11.5 4.5l1.1-1.1",
+  light: "M8 10.8a2.8 2.8 0 1 0 0-5.6 2.8 2.8 0 0 0 0 5.6ZM8 1.5V3M8 13v1.5M1.5 8H3M13 8h1.5" +
+    "M3.4 3.4l1.1 1.1M11.5 11.5l1.1 1.1M3.4 12.6l1.1-1.1M11.5 4.5l1.1-1.1",
   dark: "M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1Z",
   legend: "M2.5 3h3v3h-3zM2.5 10h3v3h-3zM8.5 4.5h5M8.5 11.5h5",
   undo: "M6 3 2.5 6.5 6 10M2.5 6.5H10a3.5 3.5 0 0 1 0 7H7",
@@ -52,7 +53,8 @@ function icon(name) {
 function button({ label, text, symbol, key, act, className }) {
   const hint = key ? `${label} (${key})` : label;
   const element = html("button", {
-    type: "button", class: className || "tool", title: hint, "aria-label": label, "aria-keyshortcuts": key || null, click: act,
+    type: "button", class: className || "tool", title: hint, "aria-label": label, "aria-keyshortcuts": key || null,
+    click: act,
   });
   if (symbol) element.append(icon(symbol));
   if (text) element.append(html("span", { class: "text" }, text));

@@ -37,7 +37,7 @@ class Page {
     const key = JSON.stringify([input, args]);
     if (!this.made.has(key)) {
       const file = path.join(this.folder, `picture${this.made.size}.svg`);
-      const svg = execFileSync(this.wick, ["flame", "--quiet", ...args], { input, maxBuffer: 1 << 30, stdio: ["pipe", "pipe", "pipe"] });
+      const svg = execFileSync(this.wick, ["flame", "--quiet", ...args], { input, maxBuffer: 1 << 30 });
       fs.writeFileSync(file, svg);
       this.made.set(key, file);
     }
@@ -46,7 +46,8 @@ class Page {
 
   /** Opens a file in a fresh page; `hash` is the part of the address behind the '#'. */
   async openFile(file, { hash = "", width = 1280, height = 800, dark = false } = {}) {
-    await this.browser.devtools("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
+    const scheme = { name: "prefers-color-scheme", value: dark ? "dark" : "light" };
+    await this.browser.devtools("Emulation.setEmulatedMedia", { features: [scheme] });
     await this.browser.resize(width, height);
     await this.browser.open("about:blank");
     await this.browser.open("file://" + file + (hash ? "#" + hash : ""));
@@ -92,6 +93,19 @@ class Page {
 
   text(css) {
     return this.run((s) => { const e = document.querySelector(s); return e && !e.hidden ? e.textContent : null; }, css);
+  }
+
+  attribute(css, name) {
+    return this.run((s, n) => { const e = document.querySelector(s); return e && e.getAttribute(n); }, css, name);
+  }
+
+  count(css) {
+    return this.run((s) => document.querySelectorAll(s).length, css);
+  }
+
+  /** What a screen reader calls the frames that exist as elements. */
+  labels() {
+    return this.run(() => Array.from(document.querySelectorAll("#frames g"), (g) => g.getAttribute("aria-label")));
   }
 
   press(...keys) {
@@ -168,7 +182,8 @@ async function main(wick) {
   try {
     const page = new Page(browser, wick, folder);
     const only = process.env.ONLY && new RegExp(process.env.ONLY, "i");
-    for (const [i, each] of tests.entries()) if (!only || only.test(each.name)) results.push(await runOne(page, each, i + 1));
+    for (const [i, each] of tests.entries())
+      if (!only || only.test(each.name)) results.push(await runOne(page, each, i + 1));
   } finally {
     await browser.close();
     fs.rmSync(folder, { recursive: true, force: true });

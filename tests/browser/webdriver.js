@@ -36,8 +36,8 @@ class Browser {
     const port = await startedPort(browser.driver);
     browser.base = `http://127.0.0.1:${port}`;
     const args = [
-      "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
-      "--disable-background-networking", "--disable-component-update", "--disable-sync",
+      "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+      "--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--disable-sync",
       "--user-data-dir=" + browser.folder, "--window-size=1280,800",
     ];
     const binary = which("chromium", "chromium-browser", "google-chrome");
@@ -147,7 +147,8 @@ class Browser {
   async pointer(x, y, button = null) {
     const actions = [{ type: "pointerMove", duration: 0, x: Math.round(x), y: Math.round(y) }];
     if (button !== null) actions.push({ type: "pointerDown", button }, { type: "pointerUp", button });
-    await this.send("POST", "/actions", { actions: [{ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions }] });
+    const mouse = { type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions };
+    await this.send("POST", "/actions", { actions: [mouse] });
   }
 }
 

@@ -1,56 +1,124 @@
-needs: gzip xz zstd setpriv
+needs: gzip xz zstd setpriv xmllint node
 
 What cannot be read gives one line and exit code 1.
 
   $ wick fold missing.txt
+  wick: missing.txt: No such file or directory
+  [1]
   $ wick fold .
+  wick: .: is a directory; name the files in it
+  [1]
   $ mkdir d && wick flame d -o x.svg; ls
+  wick: d: is a directory; name the files in it
+  d
   $ : >empty && wick fold empty
+  wick: empty: empty; there is nothing to read
+  [1]
   $ wick flame empty -o x.svg
+  wick: empty: empty; there is nothing to read
+  [1]
   $ wick report empty
+  wick: empty: empty; there is nothing to read
+  [1]
   $ wick diff empty empty
+  wick: empty: empty; there is nothing to read
+  [1]
   $ wick fold </dev/null
+  wick: standard input: empty; there is nothing to read
+  [1]
   $ wick fold <&-
+  wick: standard input: cannot read: Bad file descriptor
+  [1]
 
   $ printf 'a;b 1\n' >secret && chmod 000 secret && cp "$WICK" w && chmod 755 w && as-nobody ./w fold secret; rm -f secret w
+  wick: secret: Permission denied
 
   $ head -c 4096 "$WICK" >rubbish && wick fold rubbish
+  wick: rubbish: this is a program, not a profile of it
+  [1]
   $ printf '\0\1\2\3\4' >rubbish && wick fold rubbish
+  wick: rubbish: binary data; wick reads the text of perf script and folded stacks
+  [1]
   $ wick flame rubbish -o x.svg; test -e x.svg
+  wick: rubbish: binary data; wick reads the text of perf script and folded stacks
+  [1]
   $ printf 'just some words\nand more of them\n' | wick fold
+  wick: standard input: no line looks like perf script text or like a folded stack ("main;work 12")
+  [1]
 
 Compressed data that is damaged or cut: what came before is used, and said.
 
-  $ for i in $(seq 200000); do echo "main;f$((i % 7919));g$((i % 104729)) $i"; done >many
-  $ for tool in gzip xz zstd; do $tool -qc many >packed; head -c $(($(stat -c %s packed) / 2)) packed >cut; wick fold cut >out 2>err; echo $? $(wc -l <err) $(test -s out && echo some); cat err; done
+  $ seq 30000 | awk '{ print "main;f" $1 % 7919 ";g" $1 % 104729, $1 }' >many
+  $ for tool in gzip xz zstd; do
+  >   $tool -qc many >packed; head -c $(($(stat -c %s packed) / 2)) packed >cut
+  >   wick fold cut >out 2>err; echo $? $(test -s out && echo some); tail -n 1 err
+  > done
+  0 some
+  wick: warning: cut: the gzip data is cut off; what came before was used
+  0 some
+  wick: warning: cut: the xz data is cut off; what came before was used
+  0 some
+  wick: warning: cut: the zstd data is cut off; what came before was used
   $ printf '\037\213\010\0rubbish that is no gzip' >bad.gz && wick fold bad.gz
+  wick: bad.gz: the gzip data is damaged; what came before was used
+  [1]
   $ printf '\3757zXZ\0rubbish that is no xz' >bad.xz && wick fold bad.xz
+  wick: bad.xz: the xz data is damaged; what came before was used
+  [1]
   $ printf '\050\265\057\375rubbish that is no zstd' >bad.zst && wick fold bad.zst
+  wick: bad.zst: the zstd data is damaged; what came before was used
+  [1]
 
 Single bad lines are counted and left out; the good ones stay.
 
   $ printf 'a;b 1\nno count here\nc;d 2\n' | wick fold
+  wick: warning: standard input:2: no count at the end of the line; the line was left out
+  a;b 1
+  c;d 2
   $ printf 'a;b 1\nx\ny\nz\nc;d 2\n' >lines && wick fold lines
+  wick: warning: lines:2: no count at the end of the line; 3 such lines were left out
+  a;b 1
+  c;d 2
   $ printf 'a -5\nb 1.5\nc 2\n' | wick fold
+  wick: warning: standard input:1: a negative count; the line was left out
+  b 1.5
+  c 2
   $ printf 'a 99999999999999999999999999\nb 2\n' | wick fold
+  wick: warning: standard input:1: a count that does not fit 64 bits; the line was left out
+  b 2
   $ printf 'a 9223372036854775807\na 5\n' | wick fold
+  wick: warning: counts add up to more than 64 bits can hold; 1 were held at the limit
+  a 9223372036854775807
   $ printf 'a;b 1' | wick fold
+  a;b 1
 
 A stack that the input ends in is left out of perf script text, and said.
 
   $ printf 'p 1 1.0: 1 cycles:\n\t1 f (/x)\n\t2 main (/x)\n\np 1 1.1: 1 cycles:\n\t1 g (/x)\n' | wick fold
+  wick: warning: standard input:5: the input ends inside this stack (an empty line must end it); it was left out
+  p;main;f 1
 
 A line of 10 MB stands among the others, whether it is good or bad.
 
-  $ { echo 'a;b 1'; head -c 10000000 /dev/zero | tr '\0' x; echo ';y 3'; echo 'c;d 2'; } >long
+  $ { echo 'a;b 1'; head -c 10000000 /dev/zero | tr '\0' x; echo ';y 3000'; echo 'c;d 2'; } >long
   $ wick fold long | awk '{ print length($0), $NF }'
+  5 1
+  5 2
+  10000007 3000
   $ { echo 'a;b 1'; head -c 10000000 /dev/zero | tr '\0' x; echo; echo 'c;d 2'; } | wick fold
+  wick: warning: standard input:2: no count at the end of the line; the line was left out
+  a;b 1
+  c;d 2
   $ wick flame long -o x.svg && xmllint --huge --noout x.svg; rm -f x.svg
 
 Names keep their bytes in folded output, are made harmless in others.
 
-  $ printf 'a\377;b\001;<&"> 2\n' >odd && wick fold odd | cmp - odd
+  $ printf 'a\377;b\001;<&"> 2000\nmain;some_ordinary_name;another_ordinary_name 3000\n' >odd && wick fold odd | cmp - odd
   $ wick flame odd -o odd.svg && xmllint --noout odd.svg
   $ wick report odd | LC_ALL=C grep -c '[[:cntrl:]]'
-  $ wick report --format json odd | python3 -c 'import json, sys; json.load(sys.stdin)'
+  0
+  [1]
+  $ wick report --format json odd | node -e 'JSON.parse(require("fs").readFileSync(0))'
   $ printf '\033[31mred\033[0m;f 2\n' | wick report | LC_ALL=C grep -c $'\033'
+  0
+  [1]

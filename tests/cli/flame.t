@@ -117,14 +117,14 @@ Stacks with two counts are compared, each frame with its callees.
 
 A flame chart keeps the order and merges neighbours only.
 
-  $ printf 'b;x 50\na 50\nb;x 30\nb;y 20\n' | wick flame --flamechart | frames '[a-z]*'
-  all (150 samples, 100%) x="10.0" y="69" width="1180.0" height="15" fill="rgb(213,39,9)"
-  b (50 samples, 33.33%) x="10.0" y="53" width="393.3" height="15" fill="rgb(230,117,28)"
-  x (50 samples, 33.33%) x="10.0" y="37" width="393.3" height="15" fill="rgb(238,153,36)"
-  a (50 samples, 33.33%) x="403.3" y="53" width="393.4" height="15" fill="rgb(236,146,35)"
-  b (50 samples, 33.33%) x="796.7" y="53" width="393.3" height="15" fill="rgb(230,117,28)"
-  x (30 samples, 20.00%) x="796.7" y="37" width="236.0" height="15" fill="rgb(238,153,36)"
-  y (20 samples, 13.33%) x="1032.7" y="37" width="157.3" height="15" fill="rgb(231,123,29)"
+  $ printf 'b;x 50\na 50\nb;x 30\nb 5\nb;x 20\n' | wick flame --flamechart | frames '[a-z]*'
+  all (155 samples, 100%) x="10.0" y="69" width="1180.0" height="15" fill="rgb(213,39,9)"
+  b (50 samples, 32.26%) x="10.0" y="53" width="380.6" height="15" fill="rgb(230,117,28)"
+  x (50 samples, 32.26%) x="10.0" y="37" width="380.6" height="15" fill="rgb(238,153,36)"
+  a (50 samples, 32.26%) x="390.6" y="53" width="380.7" height="15" fill="rgb(236,146,35)"
+  b (55 samples, 35.48%) x="771.3" y="53" width="418.7" height="15" fill="rgb(230,117,28)"
+  x (30 samples, 19.35%) x="771.3" y="37" width="228.4" height="15" fill="rgb(238,153,36)"
+  x (20 samples, 12.90%) x="1037.7" y="37" width="152.3" height="15" fill="rgb(238,153,36)"
 
 Units are those of the event when its periods are counted.
 

@@ -3,59 +3,136 @@ The commands themselves: help, version, and what happens to slips.
 Without a command there is a short help, on standard error.
 
   $ wick 2>/dev/null
+  [2]
   $ wick
+  usage: wick COMMAND [options] [arguments]
+  
+    fold      Fold stacks into one line each, with a count
+    flame     draw an interactive flame graph (SVG)
+    diff      Show what changed between two profiles
+    report    Show where the time goes: functions, call trees, threads
+    help      Show the commands, or the options of one
+  
+  wick help says more.
+  [2]
 
   $ wick --version
+  wick 0.1.0
   $ wick version
+  wick 0.1.0
 
   $ wick help >a; wick --help >b; wick -h >c; cmp a b && cmp b c
   $ wick help | head -n 12
+  wick 0.1.0: profiles as flame graphs, comparisons and reports
+  
+  Usage: wick COMMAND [options] [arguments]
+  
+  Commands:
+    fold      Fold stacks into one line each, with a count
+    flame     draw an interactive flame graph (SVG)
+    diff      Show what changed between two profiles
+    report    Show where the time goes: functions, call trees, threads
+    help      Show the commands, or the options of one
+  
+  A first picture:
 
 Every command has help with options, examples and exit codes, in two ways.
 
   $ for c in fold flame diff report help; do
   >   wick $c --help >a && wick help $c >b && cmp a b && grep -c -e '^Usage: wick' -e '^Examples:' -e '^Exit codes:' -e '--help' a
   > done
+  4
+  4
+  4
+  4
+  4
 
 Help follows the width of the terminal.
 
   $ for w in 40 60 80 100; do
-  >   COLUMNS=$w wick fold --help | sed '/^Examples:/,/^$/d' | awk -v w=$w 'length($0) > w'
+  >   wide=$(COLUMNS=$w wick fold --help | sed '/^Examples:/,/^$/d' | wc -L); ((wide <= w)) || echo "$wide at $w"
   > done
 
 Help goes to standard output and fails when that is full or closed.
 
   $ wick help >/dev/full
+  wick: cannot write standard output: No space left on device; make room or write to another place
+  [1]
   $ wick fold --help >&-
+  wick: standard output is closed
+  [1]
   $ wick --version >/dev/full
+  wick: cannot write standard output: No space left on device; make room or write to another place
+  [1]
 
 Slips get a suggestion; what looks like nothing gets none.
 
   $ wick fld
+  wick: there is no command 'fld'; did you mean fold? (see wick help)
+  [2]
   $ wick flaem x.folded
+  wick: there is no command 'flaem'; did you mean flame? (see wick help)
+  [2]
   $ wick bananas
+  wick: there is no command 'bananas' (see wick help)
+  [2]
   $ wick help reprot
+  wick: there is no command 'reprot'; did you mean report? (see wick help)
+  [2]
   $ wick --kernel x
+  wick: there is no option --kernel; options come after a command (see wick help)
+  [2]
   $ wick fold --kernle x.txt
+  wick: fold: there is no option --kernle; did you mean --kernel? (see wick fold --help)
+  [2]
   $ wick flame --titel x
+  wick: flame: there is no option --titel; did you mean --title? (see wick flame --help)
+  [2]
   $ wick fold --zebra
+  wick: fold: there is no option --zebra (see wick fold --help)
+  [2]
   $ wick fold --fail-if 'total>3%'
+  wick: fold: there is no option --fail-if; it is one of wick diff (see wick fold --help)
+  [2]
   $ wick fold -Z
+  wick: fold: there is no option -Z (see wick fold --help)
+  [2]
 
 Options are checked before anything is read.
 
   $ wick fold --pid=3 missing
+  wick: fold: --pid takes no value (see wick fold --help)
+  [2]
   $ wick fold --threads 0 missing
+  wick: fold: --threads must be from 1 to 1024, not 0 (see wick fold --help)
+  [2]
   $ wick fold --threads many missing
+  wick: fold: --threads needs a whole number, not 'many' (see wick fold --help)
+  [2]
   $ wick fold --threads
+  wick: fold: --threads needs a value: N (see wick fold --help)
+  [2]
   $ wick fold -o --pid missing
+  wick: fold: -o needs a value; if --pid is meant, write -o=--pid (see wick fold --help)
+  [2]
   $ wick fold --m missing
+  wick: fold: --m is ambiguous: --merge-threads, --module (see wick fold --help)
+  [2]
   $ wick flame --colors rainbow missing
+  wick: flame: --colors cannot be 'rainbow'; it is one of hot, mem, io, wakeup, chain, java, js, perl, python, rust, red, green, blue, aqua, yellow, purple, orange, safe (see wick flame --help)
+  [2]
   $ wick report --format cvs missing
+  wick: report: --format cannot be 'cvs'; did you mean csv? (see wick report --help)
+  [2]
   $ wick help fold flame
+  wick: help: help takes one command (see wick help --help)
+  [2]
 
 Getopt::Long's ways of writing options work: one dash, unique prefixes, "=".
 
   $ printf 'a;b 1\n' >x; wick fold -output=y x && cat y
+  a;b 1
   $ wick fold --out z x && cat z
+  a;b 1
   $ wick fold -oz -- x && cat z
+  a;b 1

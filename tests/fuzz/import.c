@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct import_report report = {0};
 	struct err err = {0};
 	int result = import_file(&profile, path, &options, &report, &err);
-	if (!result != (profile.quality.samples > 0) || (result && !err.text[0]))
+	if (!result != (profile.quality.samples + profile.quality.stacks > 0) || (result && !err.text[0]))
 		abort();
 	profile_release(&profile);
 	close(fd);

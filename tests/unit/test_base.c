@@ -9,6 +9,7 @@
 #include "base/strpool.h"
 #include "base/term.h"
 
+#include <pty.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -228,6 +229,58 @@ static void terminals_are_not_assumed(void **state)
 	progress_free(NULL);
 }
 
+static void report_progress(void)
+{
+	struct progress *progress = progress_new("reading", "B", 4000000);
+	/* The line is for work that lasts: wait until it is due, however slow the machine. */
+	for (int i = 0; i < 8; i++) {
+		usleep(100000);
+		progress_add(progress, 250000);
+	}
+	progress_free(progress);
+}
+
+/* What `act` writes to standard error when that is a terminal of `columns`. */
+static void on_terminal(void (*act)(void), unsigned short columns, char *ret_seen, size_t size)
+{
+	struct winsize window = {.ws_row = 24, .ws_col = columns};
+	int terminal;
+	pid_t child = forkpty(&terminal, NULL, NULL, &window);
+	assert_true(child >= 0);
+	if (!child) {
+		unsetenv("COLUMNS");
+		setenv("TERM", "xterm", 1);
+		act();
+		_exit(0);
+	}
+	size_t seen = 0;
+	for (ssize_t got; (got = read(terminal, ret_seen + seen, size - 1 - seen)) > 0; seen += (size_t)got)
+		;
+	ret_seen[seen] = '\0';
+	int status;
+	waitpid(child, &status, 0);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	close(terminal);
+}
+
+static void progress_shows_part_amount_rate_and_time(void **state)
+{
+	(void)state;
+	char seen[8192];
+	on_terminal(report_progress, 100, seen, sizeof seen);
+	assert_non_null(strstr(seen, "reading ["));
+	assert_non_null(strstr(seen, "50%  2.0 MB of 4.0 MB, "));
+	assert_non_null(strstr(seen, "B/s, "));
+	assert_non_null(strstr(seen, " s left"));
+	/* The line is cleared at the end, and nothing went to a next one. */
+	assert_string_equal(seen + strlen(seen) - 4, "\r\033[K");
+	assert_null(strchr(seen, '\n'));
+	/* A narrow terminal gets a line that fits: between two carriage returns. */
+	on_terminal(report_progress, 30, seen, sizeof seen);
+	for (char *line = strtok(seen, "\r"); line; line = strtok(NULL, "\r"))
+		assert_true(strcspn(line, "\033") < 30);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +294,7 @@ int main(void)
 		cmocka_unit_test(equal_strings_have_equal_ids),
 		cmocka_unit_test(every_worker_runs_once),
 		cmocka_unit_test(terminals_are_not_assumed),
+		cmocka_unit_test(progress_shows_part_amount_rate_and_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

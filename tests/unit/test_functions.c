@@ -156,47 +156,56 @@ static void without_threads_the_outermost_frames_stand(void **state)
 	profile_release(&p);
 }
 
-static const char *line_name(const struct calltree *tree, const struct tree_line *line)
-{
-	return line->hidden ? "…" : tree->labels[tree->label[line->node]].text;
-}
+struct expected_line {
+	const char *name; /* NULL: a remainder */
+	unsigned level;
+	bool chained, last;
+	uint64_t hidden;
+	int64_t weight;
+};
 
-static void only_children_share_a_level_and_small_ones_are_counted(void **state)
+static void assert_lines(const struct profile *profile, struct tree_pruning pruning, const struct expected_line *want,
+			 size_t count)
 {
-	(void)state;
-	struct profile p;
 	struct calltree tree;
 	struct tree_lines lines;
-	profile_init(&p);
-	stacks_add(&p, 0, "main;run;big", 90);
-	stacks_add(&p, 0, "main;run;mid;leaf", 8);
-	stacks_add(&p, 0, "main;run;s1", 1);
-	stacks_add(&p, 0, "main;run;s2", 1);
-	stacks_tree(&tree, &p, ORDER_WIDTH);
-	tree_lines_build(&lines, &tree, &(struct tree_pruning){.min_percent = 2});
-	const struct {
-		const char *name;
-		unsigned level;
-		bool chained, last;
-		uint64_t hidden;
-		int64_t weight;
-	} want[] = {
-		{"main", 0, false, true, 0, 100}, {"run", 0, true, true, 0, 100}, {"big", 1, false, false, 0, 90},
-		{"mid", 1, false, false, 0, 8},   {"leaf", 1, true, false, 0, 8}, {"…", 1, false, true, 2, 2},
-	};
-	assert_int_equal(lines.count, 6);
+	stacks_tree(&tree, profile, ORDER_WIDTH);
+	tree_lines_build(&lines, &tree, &pruning);
+	assert_int_equal(lines.count, count);
 	for (size_t i = 0; i < lines.count; i++) {
 		const struct tree_line *line = &lines.lines[i];
-		assert_string_equal(line_name(&tree, line), want[i].name);
+		assert_int_equal(line->remainder, want[i].name == NULL);
+		if (want[i].name)
+			assert_string_equal(tree.labels[tree.label[line->node]].text, want[i].name);
 		assert_int_equal(line->level, want[i].level);
 		assert_int_equal(line->chained, want[i].chained);
 		assert_int_equal(line->last, want[i].last);
 		assert_int_equal(line->hidden, want[i].hidden);
 		assert_int_equal(line->weight, want[i].weight);
 	}
-	assert_int_equal(lines.lines[4].parent_line, 3);
 	tree_lines_release(&lines);
 	calltree_release(&tree);
+}
+#define ASSERT_LINES(profile, pruning, want) assert_lines(profile, pruning, want, sizeof(want) / sizeof *(want))
+
+static void only_forks_indent_and_small_branches_are_counted(void **state)
+{
+	(void)state;
+	struct profile p;
+	profile_init(&p);
+	stacks_add(&p, 0, "main;run;big", 89);
+	stacks_add(&p, 0, "main;run;mid;leaf", 7);
+	stacks_add(&p, 0, "main;run;mid;tiny", 1);
+	stacks_add(&p, 0, "main;run;s1", 1);
+	stacks_add(&p, 0, "main;run;s2", 1);
+	stacks_add(&p, 0, "z", 1);
+	const struct expected_line want[] = {
+		{"main", 1, false, false, 0, 99}, {"run", 1, true, false, 0, 99}, {"big", 2, false, false, 0, 89},
+		{"mid", 2, false, false, 1, 8},   {"leaf", 2, true, false, 0, 7}, {NULL, 2, false, true, 2, 2},
+		{NULL, 1, false, true, 1, 1},
+	};
+	struct tree_pruning pruning = {.min_percent = 2};
+	ASSERT_LINES(&p, pruning, want);
 	profile_release(&p);
 }
 
@@ -204,24 +213,26 @@ static void trees_are_cut_by_depth_and_number(void **state)
 {
 	(void)state;
 	struct profile p;
-	struct calltree tree;
-	struct tree_lines lines;
 	profile_init(&p);
 	stacks_add(&p, 0, "a;b;c;d", 3);
 	stacks_add(&p, 0, "a;x", 2);
 	stacks_add(&p, 0, "a;y", 1);
-	stacks_tree(&tree, &p, ORDER_WIDTH);
-	tree_lines_build(&lines, &tree, &(struct tree_pruning){.max_depth = 2});
-	assert_int_equal(lines.count, 5); /* a b … x y */
-	assert_int_equal(lines.lines[2].hidden, 1);
-	assert_int_equal(lines.lines[2].weight, 3);
-	tree_lines_release(&lines);
-	tree_lines_build(&lines, &tree, &(struct tree_pruning){.limit = 1});
-	assert_int_equal(lines.count, 5); /* a b c d … */
-	assert_int_equal(lines.lines[4].hidden, 2);
-	assert_int_equal(lines.lines[4].weight, 3);
-	tree_lines_release(&lines);
-	calltree_release(&tree);
+	const struct expected_line shallow[] = {
+		{"a", 0, false, true, 0, 6},
+		{"b", 1, false, false, 1, 3},
+		{"x", 1, false, false, 0, 2},
+		{"y", 1, false, true, 0, 1},
+	};
+	struct tree_pruning by_depth = {.max_depth = 2};
+	ASSERT_LINES(&p, by_depth, shallow);
+	const struct expected_line narrow[] = {
+		{"a", 0, false, true, 2, 6},
+		{"b", 0, true, true, 0, 3},
+		{"c", 0, true, true, 0, 3},
+		{"d", 0, true, true, 0, 3},
+	};
+	struct tree_pruning by_number = {.limit = 1};
+	ASSERT_LINES(&p, by_number, narrow);
 	profile_release(&p);
 }
 
@@ -261,7 +272,7 @@ int main(void)
 		cmocka_unit_test(modules_are_summed_over_their_functions),
 		cmocka_unit_test(threads_make_processes),
 		cmocka_unit_test(without_threads_the_outermost_frames_stand),
-		cmocka_unit_test(only_children_share_a_level_and_small_ones_are_counted),
+		cmocka_unit_test(only_forks_indent_and_small_branches_are_counted),
 		cmocka_unit_test(trees_are_cut_by_depth_and_number),
 		cmocka_unit_test(very_deep_stacks_are_walked_without_recursion),
 	};

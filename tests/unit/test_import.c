@@ -1,3 +1,4 @@
+#include "base/buf.h"
 #include "import/import.h"
 
 #include <setjmp.h>
@@ -30,14 +31,15 @@ static int64_t weight_of(const struct profile *p, const char *path, value_id val
 {
 	int64_t weight = -1;
 	for (size_t i = 0; i < p->sample_count; i++) {
-		char text[512] = "";
+		CLEANUP_BUF struct buf text = {0};
 		for (stack_id s = p->samples[i].stack; s != STACK_ROOT; s = p->stacks[s].parent) {
-			char before[512];
-			strcpy(before, text);
-			snprintf(text, sizeof text, "%s%s%s", profile_text(p, p->functions[p->frames[p->stacks[s].frame].function].name),
-				 before[0] ? ";" : "", before);
+			CLEANUP_BUF struct buf inner = text;
+			const struct function *function = &p->functions[p->frames[p->stacks[s].frame].function];
+			text = (struct buf){0};
+			buf_printf(&text, "%s%s%s", profile_text(p, function->name), inner.size ? ";" : "",
+				   inner.size ? inner.data : "");
 		}
-		if (p->samples[i].value == value && strcmp(text, path) == 0)
+		if (p->samples[i].value == value && text.data && strcmp(text.data, path) == 0)
 			weight = p->samples[i].weight;
 	}
 	return weight;

@@ -47,6 +47,15 @@ static void negative_numbers_keep_their_sign(void **state)
 	assert_string_equal(text, "-9223372036854775808");
 }
 
+static void large_numbers_are_held_at_the_limit(void **state)
+{
+	(void)state;
+	check(4503599627370497.5, 0);
+	check(9007199254740993.0, 0);
+	assert_int_equal(number_scaled(1e30, 2), INT64_MAX);
+	assert_int_equal(number_scaled(-1e30, 2), -INT64_MAX);
+}
+
 static void short_numbers_have_no_zeros_at_the_end(void **state)
 {
 	(void)state;
@@ -83,6 +92,7 @@ int main(void)
 		cmocka_unit_test(fixed_numbers_round_as_printf_does),
 		cmocka_unit_test(fixed_numbers_round_as_printf_does_everywhere),
 		cmocka_unit_test(negative_numbers_keep_their_sign),
+		cmocka_unit_test(large_numbers_are_held_at_the_limit),
 		cmocka_unit_test(short_numbers_have_no_zeros_at_the_end),
 		cmocka_unit_test(grouped_numbers_have_commas),
 	};

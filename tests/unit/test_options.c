@@ -16,6 +16,7 @@ struct fields {
 
 static const char *const choices[] = {"red", "green", "blue", NULL};
 #define AT(field) .offset = offsetof(struct fields, field)
+/* clang-format off */
 static const struct option_row rows[] = {
 	{.type = OPTION_HEADING, .help = "Group"},
 	{.name = "plain", .letter = 'p', .type = OPTION_FLAG, AT(plain), .help = "h"},
@@ -23,13 +24,15 @@ static const struct option_row rows[] = {
 	{.name = "text", .letter = 't', .type = OPTION_STRING, AT(text), .argument = "TEXT", .help = "h"},
 	{.name = "texture", .type = OPTION_STRING, AT(text), .argument = "TEXT", .help = "h"},
 	{.name = "choice", .type = OPTION_CHOICE, AT(choice), .argument = "COLOUR", .choices = choices, .help = "h"},
-	{.name = "whole", .letter = 'n', .type = OPTION_INT, AT(whole), .argument = "N", .min = -5, .max = 5, .help = "h"},
+	{.name = "whole", .letter = 'n', .type = OPTION_INT, AT(whole), .argument = "N", .min = -5, .max = 5,
+	 .help = "h"},
 	{.name = "number", .type = OPTION_NUMBER, AT(number), .argument = "N", .help = "h"},
 	{.name = "list", .type = OPTION_LIST, AT(list), .argument = "X", .help = "h"},
 	{.name = "rest", .type = OPTION_REST, AT(rest), .argument = "FILE", .help = "h"},
 	{.name = "plaintext", .type = OPTION_FLAG, AT(plain), .hidden = true, .help = "h"},
 	OPTION_END,
 };
+/* clang-format on */
 static const struct command command = {.name = "trial", .summary = "s", .options = rows};
 
 static struct fields fields;

@@ -101,6 +101,9 @@ static void kinds_of_code_are_told_apart(void **state)
 		{PALETTE_CHAIN, "futex_wait", "off-CPU"},
 		{PALETTE_SAFE, "a::b", "C++, Rust"},
 		{PALETTE_SAFE, "ab", "native"},
+		{PALETTE_SAFE, "org/x/Y:.go", "Java, JavaScript, JIT"},
+		{PALETTE_SAFE, "~/x/app.js:3", "Java, JavaScript, JIT"},
+		{PALETTE_SAFE, "run (a.py:3)", "Python"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		assert_string_equal(palette_class(rows[i].palette, rows[i].name, KIND_NATIVE)->says, rows[i].says);

@@ -222,10 +222,10 @@ static void two_values_are_compared_with_callees(void **state)
 	expect("\"nodes\":[0,0,0,0,1,0,10,20,2,1,20,0,3,1,5,5]");
 	expect("\"total\":45,");
 	/* The largest change is that of gone, -20: a has -10, half of it. */
-	expect("<title>a (25 samples, 100.00%; -40.00%)</title><rect x=\"10.0\" y=\"53\" width=\"1180.0\" height=\"15\" "
-	       "fill=\"rgb(105,105,255)\"");
-	expect("<title>gone (0 samples, 0.00%; -80.00%)</title><rect x=\"534.4\" y=\"37\" width=\"524.5\" height=\"15\" "
-	       "fill=\"rgb(0,0,255)\"");
+	expect("<title>a (25 samples, 100.00%; -40.00%)</title><rect x=\"10.0\" y=\"53\" width=\"1180.0\" "
+	       "height=\"15\" fill=\"rgb(105,105,255)\"");
+	expect("<title>gone (0 samples, 0.00%; -80.00%)</title><rect x=\"534.4\" y=\"37\" width=\"524.5\" "
+	       "height=\"15\" fill=\"rgb(0,0,255)\"");
 	expect("<title>same (5 samples, 20.00%; 0.00%)</title>");
 	options.negate = true;
 	draw();
@@ -282,6 +282,25 @@ static void wakers_are_names_of_their_own(void **state)
 	expect("\"kinds\":[0,0,7,7]");
 	expect("\"legend\":[[\"off-CPU\",");
 	expect("[\"waker\",");
+}
+
+static void charts_keep_the_caller_where_it_ran(void **state)
+{
+	(void)state;
+	profile.ordered = true;
+	add("a;b", 50);
+	add("a", 20);
+	add("a;b", 30);
+	tree_options.order = ORDER_INPUT;
+	options.order = ORDER_INPUT;
+	options.flamechart = true;
+	draw();
+	expect(">Flame Chart<");
+	expect("<title>a (100 samples, 100.00%)</title><rect x=\"10.0\" y=\"53\" width=\"1180.0\"");
+	expect("<title>b (50 samples, 50.00%)</title><rect x=\"10.0\" y=\"37\" width=\"590.0\"");
+	expect("<title>b (30 samples, 30.00%)</title><rect x=\"836.0\" y=\"37\" width=\"354.0\"");
+	expect("\"nodes\":[0,0,20,1,0,50,1,1,30]");
+	expect("\"leads\":[0,0,20]");
 }
 
 static void marks_added_by_wick_do_not_change_the_shade(void **state)
@@ -389,6 +408,7 @@ int main(void)
 		TEST(light_nodes_are_folded_into_their_callers),
 		TEST(equal_light_nodes_are_folded_from_the_deepest),
 		TEST(wakers_are_names_of_their_own),
+		TEST(charts_keep_the_caller_where_it_ran),
 		TEST(marks_added_by_wick_do_not_change_the_shade),
 		TEST(attributes_are_drawn_and_told),
 		TEST(a_palette_map_wins_and_learns),

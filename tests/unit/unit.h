@@ -2,7 +2,7 @@
 #ifndef WICK_TESTS_UNIT_H
 #define WICK_TESTS_UNIT_H
 
-/* clang-format off: cmocka.h needs these first */
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
