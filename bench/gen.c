@@ -109,16 +109,16 @@ static const char *const spaces[] = {
 	"vec",
 };
 static const char *const classes[] = {
-	"BTreeIndex",	      "PageCache",	 "RowIterator",		"ConnectionPool",  "LogWriter",
-	"HashJoinOperator",   "AggregateState",	 "ColumnReader",	"MessageDecoder",  "TaskQueue",
-	"EventLoop",	      "SnapshotManager", "ExpressionEvaluator", "BlockCompressor", "SchemaRegistry",
-	"TransactionContext", "Arena",		 "BufferedInputStream", "Tokenizer",	   "VectorizedFilter",
+	"BTreeIndex",         "PageCache",       "RowIterator",         "ConnectionPool",  "LogWriter",
+	"HashJoinOperator",   "AggregateState",  "ColumnReader",        "MessageDecoder",  "TaskQueue",
+	"EventLoop",          "SnapshotManager", "ExpressionEvaluator", "BlockCompressor", "SchemaRegistry",
+	"TransactionContext", "Arena",           "BufferedInputStream", "Tokenizer",       "VectorizedFilter",
 };
 static const char *const methods[] = {
-	"insert",     "find_or_create", "next",	      "flush",	"process_batch", "decode",
-	"operator()", "acquire",	"release",    "lookup", "evaluate",	 "append",
-	"compact",    "serialize_to",	"read_block", "visit",	"merge_with",	 "on_readable",
-	"dispatch",   "rebalance",	"resize",     "commit", "apply",
+	"insert",     "find_or_create", "next",       "flush",  "process_batch", "decode",
+	"operator()", "acquire",        "release",    "lookup", "evaluate",      "append",
+	"compact",    "serialize_to",   "read_block", "visit",  "merge_with",    "on_readable",
+	"dispatch",   "rebalance",      "resize",     "commit", "apply",
 };
 static const char *const types[] = {
 	"int",
@@ -133,11 +133,11 @@ static const char *const types[] = {
 	"std::unique_ptr<net::Frame, std::default_delete<net::Frame> >",
 };
 static const char *const c_verbs[] = {
-	"do",	"sys",	"vfs", "tcp",	"ip",	 "ext4", "alloc", "free", "copy",
-	"lock", "page", "skb", "futex", "sched", "mem",	 "str",	  "hash",
+	"do",   "sys",  "vfs", "tcp",   "ip",    "ext4", "alloc", "free", "copy",
+	"lock", "page", "skb", "futex", "sched", "mem",  "str",   "hash",
 };
 static const char *const c_nouns[] = {
-	"read", "write", "sendmsg", "recvmsg", "wait",	"wake", "page",	 "folio",
+	"read", "write", "sendmsg", "recvmsg", "wait",  "wake", "page",  "folio",
 	"slab", "queue", "xmit",    "lookup",  "fault", "iter", "range", "entry",
 };
 static const char *const modules[] = {

@@ -59,8 +59,8 @@ static const struct option_row flame_rows[] = {
 	 .max = 1000,
 	 .help = "Height of a frame. Default: 16."},
 	{TEXT("minwidth", minwidth, "WIDTH"),
-	 .help = "Do not draw frames narrower than this, in pixels, or in percent of the total with %. Default: 0.1, and 0.5 in "
-		 "the picture shown where scripts do not run."},
+	 .help = "Do not draw frames narrower than this, in pixels, or in percent of the total with %. Default: 0.1, "
+		 "and 0.5 in the picture shown where scripts do not run."},
 	{TEXT("fonttype", fonttype, "FONT"), .help = "Font of the frames, or a list of fonts. Default: Verdana."},
 	{.name = "fontsize",
 	 .type = OPTION_NUMBER,

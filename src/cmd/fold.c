@@ -8,12 +8,14 @@ struct fold_options {
 	const char *output;
 };
 
+/* clang-format off */
 static const struct option_row fold_rows[] = {
 	{.name = "output", .letter = 'o', .type = OPTION_STRING, .offset = offsetof(struct fold_options, output),
 	 .argument = "FILE", .help = "Write to FILE. Default: standard output."},
 	INPUT_OPTION_ROWS(struct fold_options),
 	OPTION_END,
 };
+/* clang-format on */
 
 static int write_folded(const struct calltree *tree, unsigned decimals, const char *path)
 {
@@ -57,17 +59,19 @@ const struct command command_fold = {
 	.summary = "Fold stacks into one line each, with a count",
 	.arguments = "[FILE…|-]",
 	.description =
-		"Reads the text of perf script or stacks that are folded already, plain or compressed with gzip, xz or zstd, "
-		"and writes each distinct stack as one line: the frames from the outermost to the innermost with semicolons "
-		"between, a blank and the weight. The lines are sorted by their bytes and the same for any number of threads.\n\n"
-		"A sample weighs its period, as in stackcollapse-perf.pl. Where the input has several events, the first one is "
-		"taken and the others are counted as left out.",
+		"Reads the text of perf script or stacks that are folded already, plain or compressed with gzip, xz or "
+		"zstd, and writes each distinct stack as one line: the frames from the outermost to the innermost with "
+		"semicolons between, a blank and the weight. The lines are sorted by their bytes and the same for any "
+		"number of threads.\n\n"
+		"A sample weighs its period, as in stackcollapse-perf.pl. Where the input has several events, the "
+		"first one is taken and the others are counted as left out.",
 	.options = fold_rows,
-	.examples = (const struct command_example[]){
-		{"perf script | wick fold > out.folded", "fold a recording"},
-		{"wick fold --all --tid out.perf.gz", "mark kernel and JIT frames, keep threads apart"},
-		{"wick fold a.folded b.folded -o both.folded", "add up two folded files"},
-		{0},
-	},
+	.examples =
+		(const struct command_example[]){
+			{"perf script | wick fold > out.folded", "fold a recording"},
+			{"wick fold --all --tid out.perf.gz", "mark kernel and JIT frames, keep threads apart"},
+			{"wick fold a.folded b.folded -o both.folded", "add up two folded files"},
+			{0},
+		},
 	.run = run_fold,
 };

@@ -19,7 +19,8 @@ static void say_report(const struct import_report *report)
 	if (report->bad_lines == 1)
 		say_warning("%s; the line was left out", report->first_bad);
 	else if (report->bad_lines)
-		say_warning("%s; %llu such lines were left out", report->first_bad, (unsigned long long)report->bad_lines);
+		say_warning("%s; %llu such lines were left out", report->first_bad,
+			    (unsigned long long)report->bad_lines);
 	if (report->cut_stacks)
 		say_warning("%s: the input ends inside this stack (an empty line must end it); it was left out",
 			    report->first_cut);
@@ -79,13 +80,15 @@ static int choose_value(const struct profile *profile, const char *wanted, value
 		if (value == PROFILE_NONE) {
 			struct buf events CLEANUP_BUF = {0};
 			list_events(profile, &events);
-			say_error("no sample of event '%s'; the input has: %s", wanted, events.size ? events.data : "none named");
+			say_error("no sample of event '%s'; the input has: %s", wanted,
+				  events.size ? events.data : "none named");
 			return EXIT_FAILED;
 		}
 	} else {
 		for (size_t i = 0; i < profile->value_count; i++)
-			if (profile->values[i].name && (value == PROFILE_NONE || profile->values[i].first_seen <
-									    profile->values[value].first_seen))
+			if (profile->values[i].name &&
+			    (value == PROFILE_NONE ||
+			     profile->values[i].first_seen < profile->values[value].first_seen))
 				value = (value_id)i;
 		if (value == PROFILE_NONE)
 			value = profile_first_value(profile);

@@ -21,6 +21,7 @@ struct input_options {
  */
 #define INPUT_FIELD(owner, field) (offsetof(owner, input) + offsetof(struct input_options, field))
 #define INPUT_OPTION_ROWS(owner) INPUT_OPTION_ROWS_LETTER(owner, 'n')
+/* clang-format off */
 #define INPUT_OPTION_ROWS_LETTER(owner, threads_letter)                                                               \
 	{.type = OPTION_HEADING, .help = "Input"},                                                                    \
 	{.name = "pid", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, pid),                                       \
@@ -50,6 +51,7 @@ struct input_options {
 	 .help = "Start stacks at this function and leave out its callers. May be given several times."},             \
 	{.name = "threads", .letter = threads_letter, .type = OPTION_INT, .offset = INPUT_FIELD(owner, threads),      \
 	 .argument = "N", .min = 1, .max = 1024, .help = "Read with N threads. Default: one for each core."}
+/* clang-format on */
 
 /* The defaults: comm and inline_frames on, merge_threads as given. */
 struct input_options input_defaults(bool merge_threads);

@@ -27,12 +27,12 @@ static void die_by_signal(int number)
 
 static void set_signals(void)
 {
-	static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
 		struct sigaction old, action = {.sa_handler = die_by_signal, .sa_flags = SA_RESETHAND};
 		sigemptyset(&action.sa_mask);
-		/* What nohup or a shell made the process ignore stays ignored. */
-		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		/* What nohup or a shell made the process ignore stays ignored, and a sanitizer keeps its handler. */
+		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 			sigaction(deadly[i], &action, NULL);
 	}
 	/* These come back as EPIPE and EFBIG of write(), which are told in words. */

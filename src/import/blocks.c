@@ -35,7 +35,8 @@ static void read_up_to(struct blocks *blocks, struct block *block, size_t size)
 {
 	reserve(block, size);
 	while (block->size < size && !blocks->ended) {
-		ssize_t got = source_read(blocks->source, block->data + block->size, size - block->size, &blocks->failed);
+		ssize_t got =
+			source_read(blocks->source, block->data + block->size, size - block->size, &blocks->failed);
 		if (got <= 0)
 			blocks->ended = true;
 		else

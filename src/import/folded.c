@@ -98,7 +98,8 @@ static size_t take_count(const char *line, size_t length, struct count *ret_coun
 			break;
 		}
 		decimals += dot && i > dot;
-		overflow |= __builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, line[i] - '0', &value);
+		overflow |= __builtin_mul_overflow(value, 10, &value) ||
+			    __builtin_add_overflow(value, line[i] - '0', &value);
 	}
 	overflow |= round_up && __builtin_add_overflow(value, 1, &value);
 	if (overflow) {
@@ -155,15 +156,18 @@ static frame_id frame_of(struct parser *parser, uint64_t hash, const char *name,
 	str_id id = strpool_add_hashed(&parser->profile->strings, hash, name, length);
 	if (id >= parser->name_capacity) {
 		size_t old = parser->name_capacity;
-		parser->frame_of_name = mem_grow(parser->frame_of_name, &parser->name_capacity, id + 1,
-						 sizeof *parser->frame_of_name);
-		memset(parser->frame_of_name + old, 0xff, (parser->name_capacity - old) * sizeof *parser->frame_of_name);
+		parser->frame_of_name =
+			mem_grow(parser->frame_of_name, &parser->name_capacity, id + 1, sizeof *parser->frame_of_name);
+		memset(parser->frame_of_name + old, 0xff,
+		       (parser->name_capacity - old) * sizeof *parser->frame_of_name);
 	}
 	if (parser->frame_of_name[id] == PROFILE_NONE)
-		parser->frame_of_name[id] = profile_frame(parser->profile, (struct frame){
-			.function = profile_function(parser->profile, (struct function){.name = id}),
-			.kind = kind_of_name(name, length),
-		});
+		parser->frame_of_name[id] = profile_frame(
+			parser->profile,
+			(struct frame){
+				.function = profile_function(parser->profile, (struct function){.name = id}),
+				.kind = kind_of_name(name, length),
+			});
 	return parser->frame_of_name[id];
 }
 

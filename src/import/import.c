@@ -1,4 +1,4 @@
-/* Reading one input: its format is told from its first block, its blocks are shared among workers, their shards merged. */
+/* Reading one input: its format is told from the first block, blocks are shared among workers, their shards merged. */
 #include "import/import.h"
 
 #include "base/parallel.h"

@@ -45,11 +45,12 @@ void line_cache_add(struct line_cache *cache, uint64_t hash, const char *line, s
 	}
 	if (cache->count * 2 > cache->mask)
 		grow(cache);
-	put(cache->slots, cache->mask, hash, (struct line_slot){
-		.line = arena_copy(&cache->lines, line, length),
-		.tag = (uint32_t)(hash >> 32),
-		.length = (uint32_t)length,
-		.value = value,
-	});
+	put(cache->slots, cache->mask, hash,
+	    (struct line_slot){
+		    .line = arena_copy(&cache->lines, line, length),
+		    .tag = (uint32_t)(hash >> 32),
+		    .length = (uint32_t)length,
+		    .value = value,
+	    });
 	cache->count++;
 }

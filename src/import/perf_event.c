@@ -57,7 +57,8 @@ static int64_t to_period(const char *digits, size_t length, bool *overflow)
 {
 	int64_t value = 0;
 	for (size_t i = 0; i < length; i++)
-		if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digits[i] - '0', &value)) {
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, digits[i] - '0', &value)) {
 			*overflow = true;
 			return INT64_MAX;
 		}

@@ -15,7 +15,8 @@ struct perf_event_line {
 	size_t event_length;
 	int64_t period; /* 1 where the line has none */
 	bool period_overflow;
-	const char *rest; /* what follows the event on the line: the frame of a sample without call chain; NULL: nothing */
+	const char
+		*rest; /* what follows the event on the line: the frame of a sample without call chain; NULL: nothing */
 	size_t rest_length;
 };
 

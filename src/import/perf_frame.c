@@ -99,8 +99,9 @@ static enum frame_kind kind_of_module(const char *module, size_t length)
 {
 	if (equals(module, length, "inlined"))
 		return FRAME_INLINED;
-	if (equals(module, length, "[vdso]") || equals(module, length, "[vsyscall]") || equals(module, length, "[heap]") ||
-	    equals(module, length, "[stack]") || equals(module, length, "[unknown]"))
+	if (equals(module, length, "[vdso]") || equals(module, length, "[vsyscall]") ||
+	    equals(module, length, "[heap]") || equals(module, length, "[stack]") ||
+	    equals(module, length, "[unknown]"))
 		return FRAME_NATIVE;
 	if ((length && module[0] == '[') || has_suffix(module, length, "vmlinux") || contains(module, length, ".ko"))
 		return FRAME_KERNEL;
@@ -217,7 +218,9 @@ void perf_frame_functions(const struct perf_frame *frame, struct perf_frame_styl
 		if (part && !(scratch->size && contains(scratch->data, scratch->size, "_[i]")))
 			buf_str(scratch, "_[i]");
 		add(context, scratch->data ? scratch->data : "", scratch->size,
-		    unresolved ? FRAME_UNKNOWN : part ? FRAME_INLINED : kind);
+		    unresolved ? FRAME_UNKNOWN :
+		    part       ? FRAME_INLINED :
+				 kind);
 		from = end + 2;
 	}
 }

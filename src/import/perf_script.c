@@ -315,11 +315,12 @@ static void begin_sample(struct parser *parser, const struct perf_event_line *ev
 		if (comm->data[i] == ' ' || comm->data[i] == ';')
 			comm->data[i] = comm->data[i] == ' ' ? '_' : ':';
 	parser->java = comm->size >= 4 && memcmp(comm->data, "java", 4) == 0;
-	parser->thread = profile_thread(parser->profile, (struct thread){
-		.pid = event->pid,
-		.tid = event->tid,
-		.comm = profile_string(parser->profile, comm->data, comm->size),
-	});
+	parser->thread =
+		profile_thread(parser->profile, (struct thread){
+							.pid = event->pid,
+							.tid = event->tid,
+							.comm = profile_string(parser->profile, comm->data, comm->size),
+						});
 	parser->value = value_of(parser, event->event ? event->event : "", event->event_length);
 	parser->weight = event->period;
 	parser->profile->quality.overflows += event->period_overflow;

@@ -1,6 +1,6 @@
 /*
- * One worker's share of an import: a profile of its own, which is merged with the others' at the end, and what it saw of
- * bad lines. A parser is a function that adds one block to a shard.
+ * One worker's share of an import: a profile of its own, which is merged with the others' at the end, and what it saw
+ * of bad lines. A parser is a function that adds one block to a shard.
  */
 #ifndef WICK_IMPORT_SHARD_H
 #define WICK_IMPORT_SHARD_H

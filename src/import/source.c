@@ -54,7 +54,7 @@ static enum packing packing_of(const unsigned char *bytes, size_t count)
 {
 	if (count >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
 		return GZIP;
-	if (count >= 6 && memcmp(bytes, "\xfd" "7zXZ\0", 6) == 0)
+	if (count >= 6 && memcmp(bytes, "\3757zXZ\0", 6) == 0)
 		return XZ;
 	if (count >= 4 && memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0)
 		return ZSTD;

@@ -187,8 +187,8 @@ static void add_merged(struct builder *b)
 }
 
 /*
- * When every frame has a label of its own, no thread is shown and no rule changes where stacks begin, the stacks are the
- * nodes: folded text is always so.
+ * When every frame has a label of its own, no thread is shown and no rule changes where stacks begin, the stacks are
+ * the nodes: folded text is always so.
  */
 static bool stacks_are_nodes(const struct builder *b)
 {
@@ -313,8 +313,8 @@ static void mark_starts(struct builder *b)
 }
 
 /*
- * All nodes but the root, sorted stably by key[node], or by place[key[node]] when `place` is given; keys are below `keys`.
- * `from` is the order before; NULL stands for that of creation.
+ * All nodes but the root, sorted stably by key[node], or by place[key[node]] when `place` is given; keys are below
+ * `keys`. `from` is the order before; NULL stands for that of creation.
  */
 static void sort_by_key(uint32_t *to, const uint32_t *from, size_t count, const uint32_t *key, const uint32_t *place,
 			size_t keys)
@@ -413,7 +413,7 @@ static void fold_lightest(struct builder *b, int64_t *total[2])
 	if (!budget || b->count <= budget)
 		return;
 	int64_t limit = weight_limit(b, total, budget);
-	/* Of two values compared, a picture is at most as wide as both together and at least as wide as half of that. */
+	/* Of two values compared, a picture is at most as wide as both together, and at least half as wide as that. */
 	double always = b->options->keep_share * (double)node_weight(total, 0) / b->values;
 	uint32_t *place CLEANUP_FREE = mem_alloc(b->count * sizeof *place);
 	uint32_t kept = 1;
@@ -445,7 +445,7 @@ static void fold_lightest(struct builder *b, int64_t *total[2])
 	b->count = kept;
 }
 
-/* Where each node stands in preorder. Parents were created before their children, so one pass in that order is enough. */
+/* Where each node stands in preorder. Parents were created before their children, so one pass in that order will do. */
 static uint32_t *preorder_places(const struct builder *b, const uint32_t *sorted, uint32_t *size)
 {
 	size_t count = b->count;

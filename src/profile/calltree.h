@@ -38,8 +38,8 @@ struct calltree_options {
 	const char *const *skip_after; /* NULL-terminated: the deepest frame of this name becomes the outermost */
 	const char *const *base; /* NULL-terminated: as skip_after, and stacks without such a frame are left out */
 	/*
-	 * A tree of more nodes than this (0: any number) gives up its lightest ones, whose weight becomes their callers' own.
-	 * Nodes with at least `keep_share` of the whole stay in any case.
+	 * A tree of more nodes than this (0: any number) gives up its lightest ones, whose weight becomes their
+	 * callers' own. Nodes with at least `keep_share` of the whole stay in any case.
 	 */
 	uint32_t node_budget;
 	double keep_share;
@@ -58,7 +58,7 @@ struct calltree {
 	uint32_t *end;
 	uint32_t *depth; /* root is 0 */
 	int64_t *self[2], *total[2]; /* [1] is NULL unless two value types are compared */
-	/* In time order: how much of the caller's own weight came before the node, in the first value type. Else NULL. */
+	/* In time order: how much of the caller's own weight came before the node (first value type). Else NULL. */
 	int64_t *lead;
 	uint32_t max_depth;
 
@@ -76,8 +76,8 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 void calltree_release(struct calltree *tree);
 
 /*
- * The weight that stands at place `rank` (from 0) when weights ≥ 0 are sorted from heavy to light. Fewer than `rank` are
- * heavier; `*ret_left` says how many of those that weigh exactly this stand before it.
+ * The weight that stands at place `rank` (from 0) when weights ≥ 0 are sorted from heavy to light. Fewer than `rank`
+ * are heavier; `*ret_left` says how many of those that weigh exactly this stand before it.
  */
 int64_t weight_at_rank(const int64_t *weights, size_t count, size_t rank, size_t *ret_left);
 

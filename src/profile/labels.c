@@ -24,7 +24,8 @@ uint32_t label_set_add(struct label_set *set, const char *text, size_t length, f
 {
 	uint64_t hash = hash_bytes(text, length);
 	struct index_probe probe;
-	for (uint32_t i = index_map_first(&set->map, hash, &probe); i != INDEX_NONE; i = index_map_next(&set->map, &probe))
+	for (uint32_t i = index_map_first(&set->map, hash, &probe); i != INDEX_NONE;
+	     i = index_map_next(&set->map, &probe))
 		if (set->items[i].length == length && memcmp(set->items[i].text, text, length) == 0)
 			return i;
 	MEM_ROOM(set->items, set->count, set->capacity);
@@ -149,7 +150,8 @@ static void pools_init(struct pools *pools, const struct profile *profile)
 		seen[comm] = true;
 		size_t known = pools->prefixes.count;
 		str_id prefix = strpool_add(&pools->prefixes, profile_text(profile, comm), length);
-		pools->members = mem_grow(pools->members, &pools->capacity, pools->prefixes.count, sizeof *pools->members);
+		pools->members =
+			mem_grow(pools->members, &pools->capacity, pools->prefixes.count, sizeof *pools->members);
 		if (prefix == known)
 			pools->members[prefix] = 0;
 		pools->members[prefix]++;
@@ -193,7 +195,8 @@ static void thread_text(struct buf *out, const struct profile *profile, const st
 		buf_printf(out, "/%d", thread->tid);
 }
 
-uint32_t *labels_of_threads(struct label_set *set, const struct profile *profile, const struct calltree_options *options)
+uint32_t *labels_of_threads(struct label_set *set, const struct profile *profile,
+			    const struct calltree_options *options)
 {
 	uint32_t *labels = mem_alloc(profile->thread_count * sizeof *labels);
 	struct buf text CLEANUP_BUF = {0};

@@ -18,9 +18,11 @@ void label_set_release(struct label_set *set);
 uint32_t label_set_add(struct label_set *set, const char *text, size_t length, frame_id frame);
 
 /* One label per frame; the caller frees. */
-uint32_t *labels_of_frames(struct label_set *set, const struct profile *profile, const struct calltree_options *options);
+uint32_t *labels_of_frames(struct label_set *set, const struct profile *profile,
+			   const struct calltree_options *options);
 /* One label per thread, LABEL_HIDDEN where none is wanted or known; the caller frees. */
-uint32_t *labels_of_threads(struct label_set *set, const struct profile *profile, const struct calltree_options *options);
+uint32_t *labels_of_threads(struct label_set *set, const struct profile *profile,
+			    const struct calltree_options *options);
 /* The place of each label when stacks are sorted as folded lines, that is, followed by ';'. The caller frees. */
 uint32_t *labels_rank(const struct tree_label *labels, size_t count);
 

@@ -18,10 +18,10 @@ static void translate_names(struct translation *to, struct profile *into, const 
 	to->functions = mem_alloc(from->function_count * sizeof *to->functions);
 	for (size_t i = 0; i < from->function_count; i++)
 		to->functions[i] = profile_function(into, (struct function){
-			.name = to->strings[from->functions[i].name],
-			.module = to->strings[from->functions[i].module],
-			.file = to->strings[from->functions[i].file],
-		});
+								  .name = to->strings[from->functions[i].name],
+								  .module = to->strings[from->functions[i].module],
+								  .file = to->strings[from->functions[i].file],
+							  });
 	to->threads = mem_alloc(from->thread_count * sizeof *to->threads);
 	to->threads[THREAD_UNKNOWN] = THREAD_UNKNOWN;
 	for (size_t i = 1; i < from->thread_count; i++) {
@@ -42,7 +42,8 @@ static void translate_stacks(struct translation *to, struct profile *into, const
 	to->stacks = mem_alloc(from->stack_count * sizeof *to->stacks);
 	to->stacks[STACK_ROOT] = STACK_ROOT;
 	for (size_t i = 1; i < from->stack_count; i++)
-		to->stacks[i] = profile_stack(into, to->stacks[from->stacks[i].parent], to->frames[from->stacks[i].frame]);
+		to->stacks[i] =
+			profile_stack(into, to->stacks[from->stacks[i].parent], to->frames[from->stacks[i].frame]);
 }
 
 static void translate_values(struct translation *to, struct profile *into, const struct profile *from)

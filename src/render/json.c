@@ -55,9 +55,15 @@ void json_quality(struct buf *out, const struct profile *profile)
 		const char *name;
 		uint64_t count;
 	} counters[] = {
-		{"samples", quality->samples},     {"stacks", quality->stacks},         {"lost", quality->lost},
-		{"truncated", quality->truncated}, {"unresolved", quality->unresolved}, {"bad_lines", quality->bad_lines},
-		{"cut_stacks", quality->cut_stacks}, {"overflows", quality->overflows},  {"filtered", quality->filtered},
+		{"samples", quality->samples},
+		{"stacks", quality->stacks},
+		{"lost", quality->lost},
+		{"truncated", quality->truncated},
+		{"unresolved", quality->unresolved},
+		{"bad_lines", quality->bad_lines},
+		{"cut_stacks", quality->cut_stacks},
+		{"overflows", quality->overflows},
+		{"filtered", quality->filtered},
 	};
 	buf_char(out, '{');
 	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {

@@ -28,7 +28,7 @@ struct svg_options {
 	bool fixed_width; /* the script keeps that width; else it fills the window */
 	unsigned frame_height;
 	double minwidth; /* narrower frames are not drawn */
-	double minwidth_static; /* pixels: nor are narrower ones in the picture that the script replaces; 0: no such limit */
+	double minwidth_static; /* pixels: nor are narrower ones in the picture that the script replaces; 0: no limit */
 	bool minwidth_percent; /* of the total; else pixels */
 	double total; /* in counts; more than the sum leaves the rest of the width free; 0: the sum */
 	double factor; /* shown counts are multiplied by it */

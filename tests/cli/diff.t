@@ -34,7 +34,7 @@ wick diff: what changed, and how sure that is.
     2.91 %    0.00 %    -2.91 pp       gone     >99.9 %  gone
    48.54 %   40.64 %    -7.91 pp     +2.0 %    ~ 24.6 %  render
   
-  8 samples
+  8 folded stacks
   $ wick diff --show self --limit 2 before.folded after.folded
   Before  1,030 samples: before.folded
   After   1,255 samples: after.folded
@@ -47,7 +47,7 @@ wick diff: what changed, and how sure that is.
     0.00 %    3.19 %    +3.19 pp        new     >99.9 %  new
   … 3 more changed, 2 of them within noise (--limit 2; 0 shows all)
   
-  8 samples
+  8 folded stacks
   $ wick diff -n --show total before.folded after.folded
   Before  1,030 samples: before.folded
   After   1,255 samples: after.folded
@@ -61,7 +61,7 @@ wick diff: what changed, and how sure that is.
     0.00 %    3.19 %    +3.19 pp        new     >99.9 %  new
     2.91 %    0.00 %    -2.91 pp       gone     >99.9 %  gone
   
-  8 samples
+  8 folded stacks
   $ wick diff before.folded before.folded
   Before  1,030 samples: before.folded
   After   1,030 samples: before.folded
@@ -74,7 +74,7 @@ wick diff: what changed, and how sure that is.
     Before     After      Change     Weight  Confidence  Function with its callees
   No function changed.
   
-  8 samples
+  8 folded stacks
 
 The lines of difffolded.pl, with its -n and -s; stacks that become zero keep their line.
 
@@ -119,7 +119,7 @@ Sets of runs are compared per run; the spread of the runs says what is noise.
   100.00 %  100.00 %    +0.00 pp    +32.9 %     >99.9 %  main
    33.55 %   25.05 %    -8.50 pp     -0.8 %    ~ 16.2 %  g
   
-  12 samples
+  12 folded stacks
   $ wick diff --before b1 b2 b3 --after a1 --format folded
   wick: warning: 3 runs before, 1 after: before is scaled to as many
   main;f 1002 1501
@@ -147,7 +147,7 @@ JSON.
    "total": {"before": 400, "after": 600, "before_percent": 38.835, "after_percent": 47.8088, "points": 8.9738, "relative_percent": 50, "growth_percent": 19.4175, "p": 2.265e-10, "confidence": 1, "significant": true}}
   ],
   "left_out": {"rows": 5},
-  "quality": {"samples": 8, "lost": 0, "truncated": 0, "unresolved": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "8 samples"}
+  "quality": {"samples": 0, "stacks": 8, "lost": 0, "truncated": 0, "unresolved": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "8 folded stacks"}
   }
   wick: pass func:new>50%: +3.88 %
 

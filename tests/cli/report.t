@@ -30,7 +30,7 @@ Self, total (a recursive function counts once), and what is left out.
     0.00 %        0   43.00 %       43  render
     0.00 %        0    5.00 %        5  worker
   
-  8 samples
+  8 folded stacks
   $ wick report --sort total --limit 3 in.folded
   Total   100 samples
   Input   in.folded
@@ -41,7 +41,7 @@ Self, total (a recursive function counts once), and what is left out.
     0.00 %        0   43.00 %       43  draw
    90.00 %  … 8 more (--limit 3; 0 shows all)
   
-  8 samples
+  8 folded stacks
   $ wick report --sort name --limit 2 <in.folded
   Total   100 samples
   Input   standard input
@@ -51,7 +51,7 @@ Self, total (a recursive function counts once), and what is left out.
    18.00 %       18   18.00 %       18  fill
    82.00 %  … 9 more (--limit 2; 0 shows all)
   
-  8 samples
+  8 folded stacks
 
 Trees: only forks indent, what is pruned is counted.
 
@@ -72,7 +72,7 @@ Trees: only forks indent, what is pruned is counted.
     5.00 %            └─ worker
               5.00 %     sleep
   
-  8 samples
+  8 folded stacks
   $ wick report --tree --max-depth 2 in.folded
   Total   100 samples
   Input   in.folded
@@ -86,7 +86,7 @@ Trees: only forks indent, what is pruned is counted.
     5.00 %            └─ worker
               5.00 %     sleep
   
-  8 samples
+  8 folded stacks
   $ wick report --tree --limit 1 in.folded
   Total   100 samples
   Input   in.folded
@@ -97,7 +97,7 @@ Trees: only forks indent, what is pruned is counted.
    40.00 %   40.00 %  │  lex
                       └─ … 1 more, 5.00 %
   
-  8 samples
+  8 folded stacks
   $ wick report --bottom-up --min-percent 10 in.folded
   Total   100 samples
   Input   in.folded
@@ -118,7 +118,7 @@ Trees: only forks indent, what is pruned is counted.
             │  main
             └─ … 3 more, 7.00 %
   
-  8 samples
+  8 folded stacks
 
 Folded stacks have no threads.
 
@@ -131,7 +131,7 @@ Folded stacks have no threads.
    95.00 %       95  main
     5.00 %        5  worker
   
-  8 samples
+  8 folded stacks
   $ wick report --by module in.folded
   Total   100 samples
   Input   in.folded
@@ -140,7 +140,7 @@ Folded stacks have no threads.
       Self  Samples     Total  Samples  Module
   100.00 %      100  100.00 %      100  [not known]
   
-  8 samples
+  8 folded stacks
 
 perf script text has threads, processes and modules; equal names of two modules stay two functions.
 
@@ -266,7 +266,7 @@ JSON and CSV; docs/json.md describes the fields.
   {"name": "[tool]", "module": "/usr/bin/tool", "frame": "unknown", "file": null, "self": 1, "self_percent": 20, "total": 1, "total_percent": 20}
   ],
   "left_out": {"rows": 3, "weight": 2},
-  "quality": {"samples": 5, "lost": 0, "truncated": 1, "unresolved": 1, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [{"module": "/usr/bin/tool", "unresolved_frames": 1}], "text": "5 samples · 1 truncated stack · 1 sample with unresolved frames, most in tool"}
+  "quality": {"samples": 5, "stacks": 0, "lost": 0, "truncated": 1, "unresolved": 1, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [{"module": "/usr/bin/tool", "unresolved_frames": 1}], "text": "5 samples · 1 truncated stack · 1 sample with unresolved frames, most in tool"}
   }
   $ wick report --csv --limit 3 in.perf
   self,self_percent,total,total_percent,module,name
@@ -288,7 +288,7 @@ JSON and CSV; docs/json.md describes the fields.
   {"depth": 1, "parent": -1, "name": "worker", "module": null, "frame": "native", "file": null, "self": 0, "self_percent": 0, "total": 5, "total_percent": 5}
   ],
   "left_out": {"rows": 5, "weight": 100},
-  "quality": {"samples": 8, "lost": 0, "truncated": 0, "unresolved": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "8 samples"}
+  "quality": {"samples": 0, "stacks": 8, "lost": 0, "truncated": 0, "unresolved": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "8 folded stacks"}
   }
   $ wick report --tree --csv --min-percent 20 in.folded
   depth,self,self_percent,total,total_percent,module,name
@@ -315,7 +315,7 @@ Names cannot drive the terminal, and fit the width that is given.
     0.00 %        0  100.00 %        5  main
     0.00 %        0   60.00 %        3  �[31mred�[0m
   
-  2 samples
+  2 folded stacks
   $ echo 'main;std::map<std::string, std::vector<int>>::operator[](std::string const&) 3' | wick report --width 60
   Total   3 samples
   Input   standard input
@@ -324,7 +324,7 @@ Names cannot drive the terminal, and fit the width that is given.
   100.00 %        3  100.00 %  std::map<std::s…:string const&)
     0.00 %        0  100.00 %  main
   
-  1 sample
+  1 folded stack
   $ echo 'main;std::map<std::string, std::vector<int>>::operator[](std::string const&) 3' | wick report --tree --width 50
   Total   3 samples
   Input   standard input
@@ -333,7 +333,7 @@ Names cannot drive the terminal, and fit the width that is given.
   100.00 %            main
             100.00 %  std::map<std::s…string const&)
   
-  1 sample
+  1 folded stack
 
 A file gets the whole report or none.
 

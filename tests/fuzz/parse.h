@@ -1,4 +1,4 @@
-/* Runs bytes through one parser as two blocks, then through the call tree and the folded output, and checks the sums. */
+/* Runs bytes through a parser as two blocks, then through the call tree and the folded output; checks the sums. */
 #ifndef WICK_TESTS_FUZZ_PARSE_H
 #define WICK_TESTS_FUZZ_PARSE_H
 
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* The parser may write nothing, and may read one byte behind the block: the newline that the caller puts there. */
-static inline void parse_block(const struct import_format *format, struct shard *shard, const uint8_t *bytes, size_t size,
-			       bool last)
+static inline void parse_block(const struct import_format *format, struct shard *shard, const uint8_t *bytes,
+			       size_t size, bool last)
 {
 	char *block = malloc(size + 1);
 	if (size)

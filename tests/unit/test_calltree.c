@@ -1,12 +1,12 @@
 #include "profile/calltree.h"
 #include "render/render.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* Adds "a;b;c" with a weight; frames get `module` and `kind`. */
 static void add_stack(struct profile *p, thread_id thread, const char *path, int64_t weight, const char *module,
@@ -124,7 +124,8 @@ static void kernel_and_jit_frames_get_their_marks(void **state)
 
 static thread_id thread(struct profile *p, const char *comm, int pid, int tid)
 {
-	return profile_thread(p, (struct thread){.pid = pid, .tid = tid, .comm = profile_string(p, comm, strlen(comm))});
+	return profile_thread(p,
+			      (struct thread){.pid = pid, .tid = tid, .comm = profile_string(p, comm, strlen(comm))});
 }
 
 static void threads_are_outermost_frames(void **state)
@@ -220,8 +221,10 @@ static void two_values_stand_side_by_side(void **state)
 	profile_init(&p);
 	p.differential = true;
 	value_id before = profile_value(&p, "before", "samples"), after = profile_value(&p, "after", "samples");
-	stack_id stack = profile_stack(&p, STACK_ROOT, profile_frame(&p, (struct frame){
-		.function = profile_function(&p, (struct function){.name = profile_string(&p, "f", 1)})}));
+	stack_id stack = profile_stack(
+		&p, STACK_ROOT,
+		profile_frame(&p, (struct frame){.function = profile_function(
+							 &p, (struct function){.name = profile_string(&p, "f", 1)})}));
 	profile_add(&p, THREAD_UNKNOWN, stack, before, 3);
 	profile_add(&p, THREAD_UNKNOWN, stack, after, 0);
 	assert_folded(&p, (struct calltree_options){0}, "f 3 0\n");
@@ -236,9 +239,14 @@ static void inlined_frames_can_be_left_out(void **state)
 	stack_id stack = STACK_ROOT;
 	const char *names[] = {"main", "small", "leaf"};
 	for (int i = 0; i < 3; i++)
-		stack = profile_stack(&p, stack, profile_frame(&p, (struct frame){
-			.function = profile_function(&p, (struct function){.name = profile_string(&p, names[i], strlen(names[i]))}),
-			.kind = i == 1 ? FRAME_INLINED : FRAME_NATIVE}));
+		stack = profile_stack(
+			&p, stack,
+			profile_frame(
+				&p,
+				(struct frame){.function = profile_function(
+						       &p, (struct function){.name = profile_string(&p, names[i],
+												    strlen(names[i]))}),
+					       .kind = i == 1 ? FRAME_INLINED : FRAME_NATIVE}));
 	profile_add(&p, THREAD_UNKNOWN, stack, profile_value(&p, "samples", "samples"), 1);
 	assert_folded(&p, (struct calltree_options){.hide_inlined = true}, "main;leaf 1\n");
 	profile_release(&p);
@@ -250,7 +258,8 @@ static void a_very_deep_stack_is_no_problem(void **state)
 	struct profile p;
 	profile_init(&p);
 	str_id name = profile_string(&p, "f", 1);
-	frame_id frame = profile_frame(&p, (struct frame){.function = profile_function(&p, (struct function){.name = name})});
+	frame_id frame =
+		profile_frame(&p, (struct frame){.function = profile_function(&p, (struct function){.name = name})});
 	stack_id stack = STACK_ROOT;
 	for (int i = 0; i < 1000000; i++)
 		stack = profile_stack(&p, stack, frame);

@@ -1,12 +1,12 @@
 #include "base/buf.h"
 #include "import/import.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static int read_bytes(struct profile *profile, const char *bytes, size_t size, struct import_options options,
 		      struct import_report *report, struct err *err)
@@ -158,8 +158,8 @@ static void threads_do_not_change_the_result(void **state)
 	(void)state;
 	struct buf text = {0};
 	for (int i = 0; i < 60000; i++) {
-		buf_printf(&text, "t%d %d/%d [000] %d.0: %d cycles: \n\t%x f%d+0x1 (/lib/a.so)\n\t2 main (/bin/x)\n\n", i % 3, i % 5 + 1,
-			   i % 7 + 1, i, i % 10 + 1, i % 50, i % 50);
+		buf_printf(&text, "t%d %d/%d [000] %d.0: %d cycles: \n\t%x f%d+0x1 (/lib/a.so)\n\t2 main (/bin/x)\n\n",
+			   i % 3, i % 5 + 1, i % 7 + 1, i, i % 10 + 1, i % 50, i % 50);
 		if (i == 50000)
 			buf_str(&text, "what is this\n\n");
 	}
@@ -170,7 +170,9 @@ static void threads_do_not_change_the_result(void **state)
 		struct profile p;
 		struct import_report report = {0};
 		profile_init(&p);
-		assert_int_equal(read_bytes(&p, text.data, text.size, (struct import_options){.threads = threads}, &report, NULL), 0);
+		assert_int_equal(read_bytes(&p, text.data, text.size, (struct import_options){.threads = threads},
+					    &report, NULL),
+				 0);
 		const char *place = strchr(report.first_bad, ':');
 		assert_non_null(place);
 		if (threads == 1) {
@@ -210,7 +212,8 @@ static void rubbish_is_refused_with_a_reason(void **state)
 		struct import_report report = {0};
 		struct err err = {0};
 		profile_init(&p);
-		assert_int_equal(read_bytes(&p, rows[i].bytes, rows[i].size, (struct import_options){0}, &report, &err), rows[i].code);
+		assert_int_equal(read_bytes(&p, rows[i].bytes, rows[i].size, (struct import_options){0}, &report, &err),
+				 rows[i].code);
 		if (!strstr(err.text, rows[i].says))
 			fail_msg("\"%s\" does not say \"%s\"", err.text, rows[i].says);
 		profile_release(&p);

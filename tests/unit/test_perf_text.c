@@ -2,11 +2,11 @@
 #include "import/perf_event.h"
 #include "import/perf_frame.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void event_lines_of_every_layout(void **state)
 {
@@ -19,9 +19,11 @@ static void event_lines_of_every_layout(void **state)
 	} rows[] = {
 		{"java 25607 4794564.109216: 1 cycles:", "java", -1, 25607, "cycles", 1},
 		{"java 12688 [002] 6544038.708352: 235 cpu-clock:", "java", -1, 12688, "cpu-clock", 235},
-		{"V8 WorkerThread 25607 4794564.109216: 104345 cycles:", "V8 WorkerThread", -1, 25607, "cycles", 104345},
+		{"V8 WorkerThread 25607 4794564.109216: 104345 cycles:", "V8 WorkerThread", -1, 25607, "cycles",
+		 104345},
 		{"java 24636/25607 [000] 4794564.109216: 1 cycles:u: ", "java", 24636, 25607, "cycles:u", 1},
-		{"V8 WorkerThread 24636/25607 [000] 94564.109216: 100 cycles:", "V8 WorkerThread", 24636, 25607, "cycles", 100},
+		{"V8 WorkerThread 24636/25607 [000] 94564.109216: 100 cycles:", "V8 WorkerThread", 24636, 25607,
+		 "cycles", 100},
 		{"swapper     0/0     [001]   12.5:  99 cpu-clock:pppH: ", "swapper", -1, 0, "cpu-clock:pppH", 99},
 		{"dd 30551 cpu-clock: ", "dd", -1, 30551, NULL, 1},
 		{"dd 30551: cpu-clock: ", NULL, 0, 0, NULL, 0},
@@ -141,10 +143,8 @@ static void other_lines_are_no_stack_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(event_lines_of_every_layout),
-		cmocka_unit_test(a_period_beyond_64_bits_is_told),
-		cmocka_unit_test(lost_records_are_no_samples),
-		cmocka_unit_test(stack_lines_are_tidied),
+		cmocka_unit_test(event_lines_of_every_layout),    cmocka_unit_test(a_period_beyond_64_bits_is_told),
+		cmocka_unit_test(lost_records_are_no_samples),    cmocka_unit_test(stack_lines_are_tidied),
 		cmocka_unit_test(other_lines_are_no_stack_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
 #include "profile/profile.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 
 static frame_id named(struct profile *profile, const char *name)
 {
@@ -91,9 +91,11 @@ static void merging_translates_every_id(void **state)
 	profile_init(&b);
 	named(&a, "only in a"); /* so that ids differ */
 	str_id module = profile_string(&b, "libx.so", 7);
-	function_id function = profile_function(&b, (struct function){.name = profile_string(&b, "f", 1), .module = module});
+	function_id function =
+		profile_function(&b, (struct function){.name = profile_string(&b, "f", 1), .module = module});
 	frame_id frame = profile_frame(&b, (struct frame){.function = function, .kind = FRAME_JIT, .line = 7});
-	thread_id thread = profile_thread(&b, (struct thread){.pid = 5, .tid = 6, .comm = profile_string(&b, "java", 4)});
+	thread_id thread =
+		profile_thread(&b, (struct thread){.pid = 5, .tid = 6, .comm = profile_string(&b, "java", 4)});
 	value_id value = profile_value(&b, "cycles", "");
 	b.values[value].samples = 2;
 	profile_add(&b, thread, profile_stack(&b, STACK_ROOT, frame), value, 9);
