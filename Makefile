@@ -59,7 +59,7 @@ REPLAYERS := $(FUZZERS:%=$(BUILD)/tests/fuzz/%)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all deps deps-build demo test test-programs bench lint format fuzz fuzz-corpus install uninstall clean help
-.PHONY: FORCE
+.PHONY: images FORCE
 
 ##: build/wick, its man pages and shell completions
 all: $(BUILD)/wick $(MAN_PAGES) $(COMPLETIONS)
@@ -146,6 +146,11 @@ demo: deps-build
 bench: $(BUILD)/wick
 	WICK='$(abspath $(BUILD)/wick)' bench/run
 
+##: draws the pictures of the documents anew
+images: $(BUILD)/wick
+	@mkdir -p docs/images
+	$(BUILD)/wick flame --title 'A small shop' examples/shop.perf.txt.gz -o docs/images/flame.svg
+
 # --- tests ---
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libwick.a $(BUILD)/flags
@@ -204,7 +209,7 @@ lint:
 
 ##: formats the C sources as .clang-format says
 format:
-	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch])
+	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] examples/*.c)
 
 # --- installing ---
 

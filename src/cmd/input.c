@@ -36,6 +36,7 @@ int input_load(struct profile *profile, const struct input_options *options, con
 		.keep_order = keep_order,
 		.addresses = options->addrs,
 		.source_lines = options->srcline,
+		.java_as_written = options->pid || options->tid,
 		.progress = true,
 	};
 	struct import_report report = {0};

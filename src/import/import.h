@@ -10,6 +10,8 @@ struct import_options {
 	bool keep_order; /* keep samples unmerged in input order (flame charts) */
 	bool addresses; /* perf script: put the address into the name of frames without a symbol */
 	bool source_lines; /* perf script: frames are followed by a line with their source position */
+	/* perf script: Java types keep their L and semicolons, as stackcollapse-perf.pl has it with --pid and --tid */
+	bool java_as_written;
 	bool progress; /* show a progress line on a terminal */
 };
 

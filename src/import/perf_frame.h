@@ -24,7 +24,7 @@ bool perf_frame_split(const char *line, size_t length, struct perf_frame *ret_fr
  * "caller->inlined callee"). `name` is tidied as stackcollapse-perf.pl does. None at all for lines that name a process.
  */
 struct perf_frame_style {
-	bool java; /* the thread's name starts with "java" */
+	bool java; /* the thread is called "java" */
 	bool addresses; /* show the address where there is no symbol */
 };
 void perf_frame_functions(const struct perf_frame *frame, struct perf_frame_style style, struct buf *scratch,

@@ -35,7 +35,7 @@ struct sourced_frame {
 struct parser {
 	struct shard *shard;
 	struct profile *profile;
-	struct line_cache caches[2]; /* [1]: in threads whose name starts with "java", whose symbols are tidied more */
+	struct line_cache caches[2]; /* [1]: in threads called "java", whose symbols are tidied more */
 	struct chain *chains;
 	size_t chain_count, chain_capacity;
 	frame_id *chain_frames;
@@ -314,7 +314,8 @@ static void begin_sample(struct parser *parser, const struct perf_event_line *ev
 	for (size_t i = 0; i < comm->size; i++)
 		if (comm->data[i] == ' ' || comm->data[i] == ';')
 			comm->data[i] = comm->data[i] == ' ' ? '_' : ':';
-	parser->java = comm->size >= 4 && memcmp(comm->data, "java", 4) == 0;
+	parser->java = !parser->shard->options->java_as_written && comm->size == 4 &&
+		       memcmp(comm->data, "java", 4) == 0;
 	parser->thread =
 		profile_thread(parser->profile, (struct thread){
 							.pid = event->pid,

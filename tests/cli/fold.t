@@ -102,3 +102,11 @@ Files are added up, whatever they are packed with, and however many threads read
   $ for i in $(seq 500); do cat in.perf; done >big; for n in 1 2 7; do wick fold --threads $n big 2>/dev/null | md5sum; done | uniq | wc -l
   1
   $ wick fold big 2>/dev/null >a; wick fold - <big 2>/dev/null | cmp - a
+
+Java's type names are tidied in threads called java; with --pid and --tid the name is another, and they stay.
+
+  $ printf 'java 10/11 1.0: 1 cycles:\n\t7f Lorg/a/B;.run (/tmp/perf-10.map)\n\n' >java.perf
+  $ wick fold java.perf; wick fold --pid java.perf; wick fold --tid java.perf
+  java;org/a/B:.run 1
+  java-10;Lorg/a/B:.run 1
+  java-10/11;Lorg/a/B:.run 1

@@ -1,10 +1,8 @@
+#include "unit.h"
+
 #include "profile/calltree.h"
 #include "render/render.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
 

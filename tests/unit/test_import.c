@@ -1,10 +1,8 @@
+#include "unit.h"
+
 #include "base/buf.h"
 #include "import/import.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
 

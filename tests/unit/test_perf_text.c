@@ -1,11 +1,9 @@
 /* The two kinds of lines of perf script text. */
+#include "unit.h"
+
 #include "import/perf_event.h"
 #include "import/perf_frame.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
 static void event_lines_of_every_layout(void **state)

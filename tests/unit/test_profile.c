@@ -1,9 +1,6 @@
-#include "profile/profile.h"
+#include "unit.h"
 
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "profile/profile.h"
 
 static frame_id named(struct profile *profile, const char *name)
 {
