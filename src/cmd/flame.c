@@ -350,7 +350,7 @@ static void warn_about_counts(const struct run *run, double counted)
 	if (run->options.quiet)
 		return;
 	if (!strcmp(svg->countname, "samples") && counted < FEW_STACKS)
-		say_warning("only %s samples; is something missing?", count.data);
+		say_warning("only %s sample%s; is something missing?", count.data, counted == 1 ? "" : "s");
 	/* A total that is a little too small comes from rounding and needs no word. */
 	if (svg->total > 0 && svg->total < counted && svg->total / counted > 0.02)
 		say_warning("--total %.15g is less than the sum %s and was ignored", svg->total, count.data);

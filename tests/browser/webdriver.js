@@ -41,7 +41,7 @@ class Browser {
       "--user-data-dir=" + browser.folder, "--window-size=1280,800",
     ];
     const binary = which("chromium", "chromium-browser", "google-chrome");
-    const session = await browser.send("POST", "/session", {
+    const session = await browser.begin({
       capabilities: {
         alwaysMatch: {
           browserName: "chrome",
@@ -52,6 +52,17 @@ class Browser {
     });
     browser.base += "/session/" + session.sessionId;
     return browser;
+  }
+
+  /** Opens the session; without one nothing is left running. */
+  async begin(request) {
+    try {
+      return await this.send("POST", "/session", request);
+    } catch (error) {
+      this.driver.kill();
+      fs.rmSync(this.folder, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   async send(method, route, body) {

@@ -21,62 +21,62 @@ wick fold: the options of stackcollapse-perf.pl, and more.
   > 
   > END
   $ wick fold in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   java;main;helper;Interpreter 250000
   worker-1;[libfoo.so];__read;do_syscall_64 250000
   worker-2;__read 250000
   $ wick fold --pid in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   java-10;main;helper;Interpreter 250000
   worker-1-10;[libfoo.so];__read;do_syscall_64 250000
   worker-2-10;__read 250000
   $ wick fold --tid in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   java-10/11;main;helper;Interpreter 250000
   worker-1-10/12;[libfoo.so];__read;do_syscall_64 250000
   worker-2-10/13;__read 250000
   $ wick fold --kernel in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   java;main;helper;Interpreter 250000
   worker-1;[libfoo.so];__read;do_syscall_64_[k] 250000
   worker-2;__read 250000
   $ wick fold --jit in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   java;main;helper;Interpreter_[j] 250000
   worker-1;[libfoo.so];__read;do_syscall_64 250000
   worker-2;__read 250000
   $ wick fold --all in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   java;main;helper;Interpreter_[j] 250000
   worker-1;[libfoo.so];__read;do_syscall_64_[k] 250000
   worker-2;__read 250000
   $ wick fold --addrs in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   java;main;helper;Interpreter 250000
   worker-1;[libfoo.so <4100>];__read;do_syscall_64 250000
   worker-2;__read 250000
   $ wick fold --no-inline in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   java;main;Interpreter 250000
   worker-1;[libfoo.so];__read;do_syscall_64 250000
   worker-2;__read 250000
   $ wick fold --no-comm in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   [libfoo.so];__read;do_syscall_64 250000
   __read 250000
   main;helper;Interpreter 250000
   $ wick fold --merge-threads in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   java;main;helper;Interpreter 250000
   worker-*;[libfoo.so];__read;do_syscall_64 250000
   worker-*;__read 250000
   $ wick fold --module in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   java;java`main;inlined`helper;perf-10.map`Interpreter 250000
   worker-1;[libfoo.so];libc.so.6`__read;[kernel.kallsyms]`do_syscall_64 250000
   worker-2;libc.so.6`__read 250000
   $ wick fold --skip-after main in.perf
-  wick: warning: showing event cycles; 1 samples of other events are left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
   main;helper;Interpreter 250000
   worker-1;[libfoo.so];__read;do_syscall_64 250000
   worker-2;__read 250000
