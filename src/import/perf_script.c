@@ -174,9 +174,12 @@ static uint32_t understand(struct parser *parser, const char *line, size_t lengt
 	struct perf_frame frame;
 	if (!perf_frame_split(line, length, &frame))
 		return line_of_source(parser, line, length);
+	/* perf writes "(inlined)" where the module stands. */
+	bool inlined = frame.module_length == strlen("inlined") &&
+		       !memcmp(frame.module, "inlined", frame.module_length);
 	struct line_functions functions = {
 		.parser = parser,
-		.module = profile_string(parser->profile, frame.module, frame.module_length),
+		.module = inlined ? 0 : profile_string(parser->profile, frame.module, frame.module_length),
 	};
 	uint32_t first = (uint32_t)parser->chain_frame_count;
 	struct perf_frame_style style = {.java = parser->java, .addresses = parser->shard->options->addresses};

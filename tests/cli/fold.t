@@ -72,7 +72,7 @@ wick fold: the options of stackcollapse-perf.pl, and more.
   worker-*;__read 250000
   $ wick fold --module in.perf
   wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
-  java;java`main;inlined`helper;perf-10.map`Interpreter 250000
+  java;java`main;helper;perf-10.map`Interpreter 250000
   worker-1;[libfoo.so];libc.so.6`__read;[kernel.kallsyms]`do_syscall_64 250000
   worker-2;libc.so.6`__read 250000
   $ wick fold --skip-after main in.perf
