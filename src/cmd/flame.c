@@ -467,7 +467,7 @@ static int flame_run(int argc, char **argv)
 
 const struct command command_flame = {
 	.name = "flame",
-	.summary = "draw an interactive flame graph (SVG)",
+	.summary = "Draw an interactive flame graph (SVG)",
 	.arguments = "[FILE…]",
 	.description =
 		"Reads perf script text or folded stacks, plain or compressed, and writes one SVG that needs "

@@ -8,7 +8,7 @@ Without a command there is a short help, on standard error.
   usage: wick COMMAND [options] [arguments]
   
     fold      Fold stacks into one line each, with a count
-    flame     draw an interactive flame graph (SVG)
+    flame     Draw an interactive flame graph (SVG)
     diff      Show what changed between two profiles
     report    Show where the time goes: functions, call trees, threads
     help      Show the commands, or the options of one
@@ -29,7 +29,7 @@ Without a command there is a short help, on standard error.
   
   Commands:
     fold      Fold stacks into one line each, with a count
-    flame     draw an interactive flame graph (SVG)
+    flame     Draw an interactive flame graph (SVG)
     diff      Show what changed between two profiles
     report    Show where the time goes: functions, call trees, threads
     help      Show the commands, or the options of one
