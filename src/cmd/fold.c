@@ -64,7 +64,9 @@ const struct command command_fold = {
 		"semicolons between, a blank and the weight. The lines are sorted by their bytes and the same for any "
 		"number of threads.\n\n"
 		"A sample weighs its period, as in stackcollapse-perf.pl. Where the input has several events, the "
-		"first one is taken and the others are counted as left out.",
+		"first one is taken and the others are counted as left out.\n\n"
+		"Names are made as that script makes them, except where it garbles them: operator-> stays whole, a module "
+		"that was deleted since keeps its name, and samples printed on one line (without call chains) count too.",
 	.options = fold_rows,
 	.examples =
 		(const struct command_example[]){

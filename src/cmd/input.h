@@ -50,7 +50,7 @@ struct input_options {
 	{.name = "skip-after", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, skip_after), .argument = "FUNCTION", \
 	 .help = "Start stacks at this function and leave out its callers. May be given several times."},             \
 	{.name = "threads", .letter = threads_letter, .type = OPTION_INT, .offset = INPUT_FIELD(owner, threads),      \
-	 .argument = "N", .min = 1, .max = 1024, .help = "Read with N threads. Default: one for each core."}
+	 .argument = "N", .min = 1, .max = 1024, .help = "Read with N threads. Default: one for each core; one for folded text."}
 /* clang-format on */
 
 /* The defaults: comm and inline_frames on, merge_threads as given. */

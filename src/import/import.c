@@ -135,7 +135,7 @@ static int check_result(const struct job *job, unsigned workers, const struct er
 static int run(struct profile *profile, struct blocks *blocks, const struct import_format *format,
 	       const struct import_options *options, struct import_report *report, struct err *err)
 {
-	unsigned workers = options->threads ? options->threads : parallel_cores();
+	unsigned workers = options->threads ? options->threads : format->parallel ? parallel_cores() : 1;
 	/* Order across workers is lost, and a small input is read before a thread has started. */
 	if (options->keep_order || blocks->ended)
 		workers = 1;

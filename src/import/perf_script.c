@@ -413,6 +413,7 @@ static void parse(struct shard *shard, const char *data, size_t size)
 const struct import_format format_perf_script = {
 	.name = "perf script text",
 	.boundary = AT_BLANK_LINE,
+	.parallel = true,
 	.start = start,
 	.parse = parse,
 	.finish = finish,

@@ -30,6 +30,8 @@ struct shard {
 struct import_format {
 	const char *name;
 	enum block_boundary boundary;
+	/* Worth more than one thread unless asked otherwise: parsing costs more than adding the shards up. */
+	bool parallel;
 	void *(*start)(struct shard *shard);
 	void (*parse)(struct shard *shard, const char *data, size_t size);
 	void (*finish)(struct shard *shard); /* frees the parser's state; counts what it had put off */
