@@ -22,9 +22,9 @@ FUZZ_CC ?= clang
 CFLAGS ?= -O2 -g
 LDFLAGS ?=
 WICK_CFLAGS := -std=gnu17 -D_GNU_SOURCE -DWICK_VERSION='"$(VERSION)"' -Wall -Wextra -Isrc -pthread
-LIBS := -lz -llzma -lzstd -lm -pthread
+LIBS := -liberty -lz -llzma -lzstd -lm -pthread
 # header:Debian package
-LIBRARIES := zlib.h:zlib1g-dev lzma.h:liblzma-dev zstd.h:libzstd-dev
+LIBRARIES := zlib.h:zlib1g-dev lzma.h:liblzma-dev zstd.h:libzstd-dev libiberty/demangle.h:libiberty-dev
 
 ifneq ($(strip $(SAN)),)
 SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -47,7 +47,7 @@ WEB_JS := $(addprefix src/web/,data.js state.js tree.js search.js layout.js colo
 	toolbar.js panel.js popups.js flame.js)
 WEB_CSS := src/web/flame.css
 
-COMMANDS := fold flame diff report
+COMMANDS := record fold flame diff report script doctor
 MAN_PAGES := $(BUILD)/man/wick.1 $(COMMANDS:%=$(BUILD)/man/wick-%.1)
 COMPLETIONS := $(BUILD)/completions/wick.bash $(BUILD)/completions/_wick
 
@@ -58,7 +58,8 @@ REPLAYERS := $(FUZZERS:%=$(BUILD)/tests/fuzz/%)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all deps deps-build demo test test-programs bench lint format fuzz fuzz-corpus install uninstall clean help
+.PHONY: all deps deps-build demo test test-programs bench bench-unwind lint format \
+	fuzz fuzz-corpus install uninstall clean help
 .PHONY: images FORCE
 
 ##: build/wick, its man pages and shell completions
@@ -137,7 +138,7 @@ deps-build:
 
 # --- trying it ---
 
-##: folds and draws the bundled profile: build/demo/flamegraph.svg
+##: records the bundled program and draws it: build/demo/flamegraph.svg
 demo: deps-build
 	@$(MAKE) --no-print-directory BUILD='$(BUILD)' $(BUILD)/wick
 	@scripts/demo $(BUILD)
@@ -151,12 +152,26 @@ images: $(BUILD)/wick
 	@mkdir -p docs/images
 	$(BUILD)/wick flame --title 'A small shop' examples/shop.perf.txt.gz -o docs/images/flame.svg
 
+$(BUILD)/bench/unwind: bench/unwind.c $(BUILD)/libwick.a $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) -MMD -MP -o $@ $< $(LDFLAGS) $(BUILD)/libwick.a $(LIBS)
+
+##: what it takes to build unwind tables (of FILES) and to walk a stack
+bench-unwind: $(BUILD)/bench/unwind
+	$< $(or $(FILES),$(wildcard /lib/x86_64-linux-gnu/libc.so.6 /usr/lib/x86_64-linux-gnu/libstdc++.so.6 \
+		/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1 /usr/bin/node))
+
 # --- tests ---
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libwick.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  CC   $@'
 	$(Q)$(COMPILE) -Itests/unit -MMD -MP -o $@ $< $(LDFLAGS) $(BUILD)/libwick.a -lcmocka $(LIBS)
+
+# Where libdw is, the unwind tables are held against it; without, that test is skipped.
+ifneq ($(wildcard /usr/include/elfutils/libdw.h),)
+$(BUILD)/tests/unit/test_unwind_libdw: LIBS += -ldw -lelf
+endif
 
 # The harness with a main() that runs files through it: no fuzzer needed to rerun a corpus.
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(FUZZ_HEADERS) $(BUILD)/libwick.a $(BUILD)/flags

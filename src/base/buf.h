@@ -29,6 +29,8 @@ void buf_vprintf(struct buf *buf, const char *format, va_list args);
 static inline void buf_clear(struct buf *buf)
 {
 	buf->size = 0;
+	if (buf->data)
+		buf->data[0] = '\0';
 }
 
 #endif

@@ -132,6 +132,21 @@ void outfile_add(struct outfile *out, const void *bytes, size_t count)
 		buf_add(&out->pending, bytes, count);
 }
 
+void outfile_rewrite(struct outfile *out, uint64_t offset, const void *bytes, size_t count)
+{
+	flush(out);
+	for (const char *at = bytes; count && !out->failed.code;) {
+		ssize_t done = pwrite(out->fd, at, count, (off_t)offset);
+		if (done >= 0) {
+			at += done;
+			offset += (uint64_t)done;
+			count -= (size_t)done;
+		} else if (errno != EINTR) {
+			failed_write(out, errno);
+		}
+	}
+}
+
 void outfile_printf(struct outfile *out, const char *format, ...)
 {
 	va_list args;
@@ -194,6 +209,11 @@ static int open_beside(struct outfile *out, const char *path, const struct stat 
 	*out = (struct outfile){.fd = fd, .path = mem_strdup(path), .temporary = temporary};
 	out->shown = out->path;
 	return 0;
+}
+
+void outfile_open_stderr(struct outfile *out)
+{
+	*out = (struct outfile){.fd = STDERR_FILENO, .shown = "standard error"};
 }
 
 int outfile_open(struct outfile *out, const char *path, struct err *err)

@@ -22,6 +22,8 @@ struct outfile {
 
 /* On failure nothing needs to be released. */
 int outfile_open(struct outfile *out, const char *path, struct err *err);
+/* For what people read while standard output belongs to someone else. */
+void outfile_open_stderr(struct outfile *out);
 /* Never fail by themselves: a failure is kept and told by outfile_commit(). */
 void outfile_add(struct outfile *out, const void *bytes, size_t count);
 void outfile_printf(struct outfile *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -29,6 +31,8 @@ static inline void outfile_str(struct outfile *out, const char *text)
 {
 	outfile_add(out, text, strlen(text));
 }
+/* Replaces bytes that were added before; what is added later still goes to the end. Not on a pipe or a terminal. */
+void outfile_rewrite(struct outfile *out, uint64_t offset, const void *bytes, size_t count);
 /* Flushes, gives the file its final name, releases. On failure the temporary is removed. */
 int outfile_commit(struct outfile *out, struct err *err);
 /* Removes what was written and releases. */

@@ -1,7 +1,6 @@
 /* Taking parts of a profile away. What goes is counted in its quality. */
+#include "profile/match.h"
 #include "profile/profile.h"
-
-#include "base/hash.h"
 
 /* Samples that have become equal are added up, in place. */
 static void merge_equal_samples(struct profile *profile)
@@ -11,7 +10,7 @@ static void merge_equal_samples(struct profile *profile)
 	profile->sample_count = 0;
 	index_map_clear(&profile->sample_map);
 	for (size_t i = 0; i < count; i++)
-		profile_add(profile, samples[i].thread, samples[i].stack, samples[i].value, samples[i].weight);
+		profile_add_sum(profile, samples[i]);
 }
 
 void profile_keep_value(struct profile *profile, value_id value)
@@ -43,4 +42,113 @@ void profile_keep_value(struct profile *profile, value_id value)
 	profile->quality.samples = kept->samples;
 	profile->quality.truncated = kept->truncated;
 	profile->quality.unresolved = kept->unresolved;
+}
+
+static bool *threads_that_fit(const struct profile *profile, const struct profile_filter *filter)
+{
+	bool *fits = mem_alloc(profile->thread_count * sizeof *fits);
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const struct thread *thread = &profile->threads[i];
+		fits[i] = match_id(filter->pids, thread->pid) && match_id(filter->tids, thread->tid) &&
+			  match_text(filter->comms, profile_text(profile, thread->comm));
+	}
+	return fits;
+}
+
+enum { FITS_MODULE = 1, FITS_FUNCTION = 2, FITS_BOTH = 3 };
+
+bool *profile_stacks_that_fit(const struct profile *profile, const struct profile_filter *filter)
+{
+	uint8_t *functions CLEANUP_FREE = mem_zalloc(profile->function_count + 1, 1);
+	for (size_t i = 0; i < profile->function_count; i++) {
+		const struct function *function = &profile->functions[i];
+		if (match_module(filter->modules, profile_text(profile, function->module)))
+			functions[i] |= FITS_MODULE;
+		if (match_text(filter->functions, profile_text(profile, function->name)))
+			functions[i] |= FITS_FUNCTION;
+	}
+	uint8_t *stacks CLEANUP_FREE = mem_zalloc(profile->stack_count, 1);
+	bool *fits = mem_alloc(profile->stack_count * sizeof *fits);
+	stacks[STACK_ROOT] = (filter->modules ? 0 : FITS_MODULE) | (filter->functions ? 0 : FITS_FUNCTION);
+	fits[STACK_ROOT] = stacks[STACK_ROOT] == FITS_BOTH;
+	for (size_t i = 1; i < profile->stack_count; i++) {
+		const struct stack *stack = &profile->stacks[i];
+		stacks[i] = stacks[stack->parent] | functions[profile->frames[stack->frame].function];
+		fits[i] = stacks[i] == FITS_BOTH;
+	}
+	return fits;
+}
+
+/*
+ * Counts what the imports counted. Of perf script text: an outermost frame without a symbol is a stack that was not
+ * unwound to its end. Of folded lines: innermost frames without a symbol.
+ */
+static void count_again(struct profile *profile, const struct sample *sample, bool folded)
+{
+	struct value_type *value = &profile->values[sample->value];
+	bool unresolved = false, unknown = false;
+	for (stack_id at = sample->stack; at != STACK_ROOT; at = folded ? STACK_ROOT : profile->stacks[at].parent) {
+		const struct frame *frame = &profile->frames[profile->stacks[at].frame];
+		unknown = frame->kind == FRAME_UNKNOWN;
+		unresolved |= unknown;
+		if (unknown && !folded)
+			quality_unresolved(&profile->quality, profile->functions[frame->function].module,
+					   sample->count);
+	}
+	value->samples += sample->count;
+	value->unresolved += unresolved ? sample->count : 0;
+	value->truncated += unknown ? sample->count : 0;
+}
+
+static void forget_quality(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->value_count; i++)
+		profile->values[i].samples = profile->values[i].truncated = profile->values[i].unresolved = 0;
+	for (size_t i = 0; i < profile->quality.module_count; i++)
+		profile->quality.modules[i].frames = 0;
+	profile->quality.samples = profile->quality.stacks = 0;
+	profile->quality.truncated = profile->quality.unresolved = 0;
+}
+
+static void sum_quality(struct profile *profile, bool folded)
+{
+	struct quality *quality = &profile->quality;
+	size_t modules = 0;
+	for (size_t i = 0; i < quality->module_count; i++)
+		if (quality->modules[i].frames)
+			quality->modules[modules++] = quality->modules[i];
+	quality->module_count = modules;
+	for (size_t i = 0; i < profile->value_count; i++) {
+		struct value_type *value = &profile->values[i];
+		if (!folded) {
+			quality->samples += value->samples;
+			quality->truncated += value->truncated;
+			quality->unresolved += value->unresolved;
+			continue;
+		}
+		if (!i) { /* a line may have two counts */
+			quality->stacks = value->samples;
+			quality->unresolved = value->unresolved;
+		}
+		value->samples = value->truncated = 0;
+	}
+}
+
+void profile_keep(struct profile *profile, const struct profile_filter *filter)
+{
+	bool *threads CLEANUP_FREE = threads_that_fit(profile, filter);
+	bool *stacks CLEANUP_FREE = profile_stacks_that_fit(profile, filter);
+	bool folded = !profile->quality.samples;
+	size_t to = 0;
+	forget_quality(profile);
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		struct sample sample = profile->samples[i];
+		if (!threads[sample.thread] || !stacks[sample.stack])
+			continue;
+		count_again(profile, &sample, folded);
+		profile->samples[to++] = sample;
+	}
+	profile->sample_count = to;
+	merge_equal_samples(profile);
+	sum_quality(profile, folded);
 }

@@ -256,3 +256,13 @@ void function_table_release(struct function_table *table)
 	arena_release(&table->arena);
 	*table = (struct function_table){0};
 }
+
+void function_table_drop_modules(struct function_table *table, const struct profile *profile)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		struct function_row *row = &table->rows[i];
+		size_t prefix = label_module_prefix(profile, row->name, row->frame);
+		row->name += prefix;
+		row->length -= prefix;
+	}
+}

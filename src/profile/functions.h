@@ -46,5 +46,7 @@ void function_table_release(struct function_table *table);
 const char *frame_module(const struct profile *profile, frame_id frame);
 /* The length of the "module`" that show_module put before a label. */
 size_t label_module_prefix(const struct profile *profile, const char *label, frame_id frame);
+/* Takes it off the names of all rows: equal names of two modules stay two rows, and the module has its own column. */
+void function_table_drop_modules(struct function_table *table, const struct profile *profile);
 
 #endif

@@ -73,6 +73,23 @@ static int64_t rescaled(struct profile *into, int64_t weight, unsigned from, uns
 	return weight;
 }
 
+static void merge_quality(struct profile *into, const struct profile *from, const str_id *strings)
+{
+	const struct quality *quality = &from->quality;
+	quality_add(&into->quality, quality);
+	for (size_t i = 0; i < quality->module_count; i++) {
+		const struct quality_module *module = &quality->modules[i];
+		struct quality_module *met =
+			quality_unresolved(&into->quality, strings[module->module], module->frames);
+		if (module->advice)
+			met->advice = strings[module->advice];
+	}
+	if (quality->truncated_advice)
+		into->quality.truncated_advice = strings[quality->truncated_advice];
+	if (quality->lost_advice)
+		into->quality.lost_advice = strings[quality->lost_advice];
+}
+
 void profile_merge(struct profile *into, const struct profile *from)
 {
 	struct translation to = {0};
@@ -84,12 +101,15 @@ void profile_merge(struct profile *into, const struct profile *from)
 		value_id value = to.values[sample->value];
 		int64_t weight = rescaled(into, sample->weight, from->values[sample->value].decimals,
 					  into->values[value].decimals);
-		profile_add(into, to.threads[sample->thread], to.stacks[sample->stack], value, weight);
+		profile_add_sum(into, (struct sample){
+					      .weight = weight,
+					      .thread = to.threads[sample->thread],
+					      .stack = to.stacks[sample->stack],
+					      .value = value,
+					      .count = sample->count,
+				      });
 	}
-	quality_add(&into->quality, &from->quality);
-	for (size_t i = 0; i < from->quality.module_count; i++)
-		quality_unresolved(&into->quality, to.strings[from->quality.modules[i].module],
-				   from->quality.modules[i].frames);
+	merge_quality(into, from, to.strings);
 	into->differential |= from->differential;
 	free(to.strings);
 	free(to.functions);

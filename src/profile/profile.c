@@ -187,22 +187,29 @@ static void add_weight(struct profile *profile, int64_t *sum, int64_t weight)
 
 void profile_add(struct profile *profile, thread_id thread, stack_id stack, value_id value, int64_t weight)
 {
+	profile_add_sum(profile, (struct sample){weight, thread, stack, value, 1});
+}
+
+void profile_add_sum(struct profile *profile, struct sample sum)
+{
 	uint64_t hash = 0;
 	if (!profile->ordered) {
-		hash = hash_mix(hash_pair(thread, stack), value ^ HASH_K2);
+		hash = hash_mix(hash_pair(sum.thread, sum.stack), sum.value ^ HASH_K2);
 		struct index_probe probe;
 		for (uint32_t i = index_map_first(&profile->sample_map, hash, &probe); i != INDEX_NONE;
 		     i = index_map_next(&profile->sample_map, &probe)) {
 			struct sample *sample = &profile->samples[i];
-			if (sample->stack == stack && sample->thread == thread && sample->value == value) {
-				add_weight(profile, &sample->weight, weight);
+			if (sample->stack == sum.stack && sample->thread == sum.thread && sample->value == sum.value) {
+				add_weight(profile, &sample->weight, sum.weight);
+				if (__builtin_add_overflow(sample->count, sum.count, &sample->count))
+					sample->count = UINT32_MAX;
 				return;
 			}
 		}
 	}
 	MEM_ROOM(profile->samples, profile->sample_count, profile->sample_capacity);
 	uint32_t id = (uint32_t)profile->sample_count++;
-	profile->samples[id] = (struct sample){.weight = weight, .thread = thread, .stack = stack, .value = value};
+	profile->samples[id] = sum;
 	if (!profile->ordered)
 		index_map_insert(&profile->sample_map, hash, id);
 }

@@ -77,6 +77,7 @@ struct sample {
 	thread_id thread;
 	stack_id stack;
 	value_id value;
+	uint32_t count; /* how many were added up, held at the limit */
 };
 
 struct profile {
@@ -113,8 +114,10 @@ stack_id profile_path(struct profile *profile, const frame_id *innermost_first, 
 thread_id profile_thread(struct profile *profile, struct thread thread);
 /* Finds or adds by name. */
 value_id profile_value(struct profile *profile, const char *name, const char *unit);
-/* Adds `weight` (in units of the value type) to a sample. */
+/* Adds one sample of `weight` (in units of the value type). */
 void profile_add(struct profile *profile, thread_id thread, stack_id stack, value_id value, int64_t weight);
+/* Adds what was added up elsewhere: its weight and its count count. */
+void profile_add_sum(struct profile *profile, struct sample sum);
 /* Makes a value type's unit 10^-decimals; weights already there are rescaled. Never lowers it. */
 void profile_set_decimals(struct profile *profile, value_id value, unsigned decimals);
 
@@ -126,6 +129,18 @@ void profile_merge(struct profile *into, const struct profile *from);
  * value type has no name) belong to every event, so they join it.
  */
 void profile_keep_value(struct profile *profile, value_id value);
+
+/* Which samples to keep; members that are NULL keep all. Lists of names end with NULL, lists of ids with −1. */
+struct profile_filter {
+	const char *const *comms; /* patterns as of fnmatch(3) for the thread's name */
+	const int32_t *pids, *tids;
+	const char *const *modules; /* patterns: some frame's module, its path or the last part of it */
+	const char *const *functions; /* patterns: some frame's function */
+};
+/* Leaves only the samples that fit, and in the quality only what concerns them. For what was read from text. */
+void profile_keep(struct profile *profile, const struct profile_filter *filter);
+/* By stack: whether it fits `modules` and `functions` of the filter. The caller frees. */
+bool *profile_stacks_that_fit(const struct profile *profile, const struct profile_filter *filter);
 
 /* Sum of the weights of one value type, held at the limits of int64_t. */
 int64_t profile_total(const struct profile *profile, value_id value);

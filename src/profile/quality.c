@@ -10,15 +10,17 @@ void quality_release(struct quality *quality)
 	*quality = (struct quality){0};
 }
 
-void quality_unresolved(struct quality *quality, str_id module, uint64_t frames)
+struct quality_module *quality_unresolved(struct quality *quality, str_id module, uint64_t frames)
 {
 	for (size_t i = 0; i < quality->module_count; i++)
 		if (quality->modules[i].module == module) {
 			quality->modules[i].frames += frames;
-			return;
+			return &quality->modules[i];
 		}
 	MEM_ROOM(quality->modules, quality->module_count, quality->module_capacity);
-	quality->modules[quality->module_count++] = (struct quality_module){.module = module, .frames = frames};
+	struct quality_module *added = &quality->modules[quality->module_count++];
+	*added = (struct quality_module){.module = module, .frames = frames};
+	return added;
 }
 
 void quality_add(struct quality *quality, const struct quality *from)
@@ -45,6 +47,12 @@ static void part(struct buf *out, uint64_t count, const char *one, const char *m
 	buf_str(out, count == 1 ? one : many);
 }
 
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 /* The module with the most frames that have no symbol: the one whose symbols would help most. */
 static const struct quality_module *worst_module(const struct quality *quality)
 {
@@ -67,14 +75,46 @@ void quality_line(const struct quality *quality, const struct strpool *strings, 
 	     only_stacks ? "stacks with unresolved frames" : "samples with unresolved frames");
 	const struct quality_module *worst = worst_module(quality);
 	if (worst && quality->unresolved) {
-		const char *path = strpool_text(strings, worst->module);
-		const char *slash = strrchr(path, '/');
 		buf_str(&line, ", most in ");
-		buf_str(&line, slash && slash[1] ? slash + 1 : path);
+		buf_str(&line, last_part(strpool_text(strings, worst->module)));
 	}
 	part(&line, quality->bad_lines, "bad line", "bad lines");
 	part(&line, quality->cut_stacks, "cut-off stack left out", "cut-off stacks left out");
 	part(&line, quality->filtered, "sample of another event left out", "samples of other events left out");
 	part(&line, quality->overflows, "sum too large for 64 bits", "sums too large for 64 bits");
 	buf_add(out, line.data ? line.data : "", line.size);
+}
+
+static int more_frames_first(const void *left, const void *right)
+{
+	const struct quality_module *a = left, *b = right;
+	return a->frames > b->frames ? -1 : a->frames < b->frames;
+}
+
+static void counted_advice(struct buf *out, uint64_t count, const char *one, const char *many, const char *advice)
+{
+	if (!count || !*advice)
+		return;
+	text_grouped(out, (int64_t)count);
+	buf_printf(out, " %s: %s\n", count == 1 ? one : many, advice);
+}
+
+void quality_advice(const struct quality *quality, const struct strpool *strings, size_t most, struct buf *out)
+{
+	counted_advice(out, quality->lost, "sample lost", "samples lost", strpool_text(strings, quality->lost_advice));
+	counted_advice(out, quality->truncated, "truncated stack", "truncated stacks",
+		       strpool_text(strings, quality->truncated_advice));
+	struct quality_module *modules CLEANUP_FREE = mem_alloc((quality->module_count + 1) * sizeof *modules);
+	size_t count = 0;
+	for (size_t i = 0; i < quality->module_count; i++)
+		if (quality->modules[i].advice)
+			modules[count++] = quality->modules[i];
+	qsort(modules, count, sizeof *modules, more_frames_first);
+	for (size_t i = 0; i < count && i < most; i++) {
+		buf_str(out, last_part(strpool_text(strings, modules[i].module)));
+		buf_str(out, ", ");
+		text_grouped(out, (int64_t)modules[i].frames);
+		buf_printf(out, " frame%s without a symbol: %s\n", modules[i].frames == 1 ? "" : "s",
+			   strpool_text(strings, modules[i].advice));
+	}
 }

@@ -13,6 +13,7 @@
 struct quality_module {
 	str_id module; /* in the profile's strings */
 	uint64_t frames; /* frames of this module without a symbol, over all samples */
+	str_id advice; /* why, and what would mend it; 0: not known */
 };
 
 struct quality {
@@ -27,12 +28,13 @@ struct quality {
 	uint64_t filtered; /* samples of other events, left out by the event filter */
 	struct quality_module *modules; /* unresolved frames by module */
 	size_t module_count, module_capacity;
+	str_id truncated_advice, lost_advice; /* why, and what would mend it; 0: not known */
 };
 
 void quality_release(struct quality *quality);
-/* Counts `frames` frames of `module` without a symbol. */
-void quality_unresolved(struct quality *quality, str_id module, uint64_t frames);
-/* Adds the counters of `from`, except the modules (whose string ids are another profile's). */
+/* Counts `frames` frames of `module` without a symbol. The entry stays where it is until the next call. */
+struct quality_module *quality_unresolved(struct quality *quality, str_id module, uint64_t frames);
+/* Adds the counters of `from`, except modules and advice (whose string ids are another profile's). */
 void quality_add(struct quality *quality, const struct quality *from);
 
 /*
@@ -40,5 +42,11 @@ void quality_add(struct quality *quality, const struct quality *from);
  * Parts that are zero are left out. `strings` are the profile's.
  */
 void quality_line(const struct quality *quality, const struct strpool *strings, struct buf *out);
+/*
+ * What would make the profile better, as far as it is known, a line each: "3 truncated stacks: …", and for the `most`
+ * modules with the most frames without a symbol "libfoo.so, 38 frames without a symbol: stripped; …". Every line ends
+ * with a newline.
+ */
+void quality_advice(const struct quality *quality, const struct strpool *strings, size_t most, struct buf *out);
 
 #endif

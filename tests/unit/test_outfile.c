@@ -113,6 +113,33 @@ static void large_and_small_pieces_keep_their_order(void **state)
 	close(fd);
 }
 
+static void earlier_bytes_can_be_rewritten(void **state)
+{
+	(void)state;
+	struct outfile out;
+	assert_int_equal(outfile_open(&out, path, NULL), 0);
+	outfile_str(&out, "size ??? of");
+	outfile_rewrite(&out, 5, "042", 3);
+	outfile_str(&out, " text");
+	assert_int_equal(outfile_commit(&out, NULL), 0);
+	assert_string_equal(content(path), "size 042 of text");
+}
+
+static void a_pipe_cannot_be_rewritten(void **state)
+{
+	(void)state;
+	struct outfile out;
+	struct err err = {0};
+	assert_int_equal(mkfifo(path, 0600), 0);
+	int reader = open(path, O_RDONLY | O_NONBLOCK);
+	assert_int_equal(outfile_open(&out, path, NULL), 0);
+	outfile_str(&out, "text");
+	outfile_rewrite(&out, 0, "T", 1);
+	assert_int_equal(outfile_commit(&out, &err), ERR_IO);
+	assert_non_null(strstr(err.text, path));
+	close(reader);
+}
+
 static void what_is_replaced_keeps_its_mode_and_its_link(void **state)
 {
 	(void)state;
@@ -279,6 +306,8 @@ int main(void)
 		IN_FOLDER(the_name_appears_at_commit),
 		IN_FOLDER(an_abandoned_file_leaves_nothing),
 		IN_FOLDER(large_and_small_pieces_keep_their_order),
+		IN_FOLDER(earlier_bytes_can_be_rewritten),
+		IN_FOLDER(a_pipe_cannot_be_rewritten),
 		IN_FOLDER(what_is_replaced_keeps_its_mode_and_its_link),
 		IN_FOLDER(new_files_follow_the_umask),
 		IN_FOLDER(places_that_cannot_be_written_are_named),

@@ -1,0 +1,13 @@
+/* What would give a module its symbols. */
+#ifndef WICK_SYMBOL_ADVICE_H
+#define WICK_SYMBOL_ADVICE_H
+
+#include "symbol/symbols.h"
+
+/* Appends one line without newline; nothing for SYMBOLS_DEBUG. `path` is as it was mapped. */
+void advice_write(struct buf *out, enum symbol_state state, const char *path);
+
+/* The Debian package that brought a file, by the lists in `folder` (/var/lib/dpkg/info); false when none did. */
+bool advice_package(struct buf *out, const char *folder, const char *path);
+
+#endif

@@ -1,0 +1,171 @@
+#include "symbol/elf_symbols.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+/* Longer ones are no names, and comparing many of them would take for ever. */
+#define NAME_MOST 16384
+
+/* --- where code is --- */
+
+struct code_sections {
+	uint64_t *starts, *ends; /* by section index; both 0: it holds no code */
+	size_t count;
+};
+
+static struct code_sections code_sections_read(const struct elf_file *elf)
+{
+	struct code_sections code = {.count = elf_section_count(elf)};
+	code.starts = mem_zalloc(code.count + 1, sizeof *code.starts);
+	code.ends = mem_zalloc(code.count + 1, sizeof *code.ends);
+	for (size_t i = 1; i < code.count; i++) {
+		const Elf64_Shdr *section = elf_section_header(elf, i);
+		uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
+		if ((section->sh_flags & wanted) != wanted || section->sh_addr + section->sh_size < section->sh_addr)
+			continue;
+		code.starts[i] = section->sh_addr;
+		code.ends[i] = section->sh_addr + section->sh_size;
+	}
+	return code;
+}
+
+static void code_sections_release(struct code_sections *code)
+{
+	free(code->starts);
+	free(code->ends);
+}
+
+/* End of the code around a symbol; 0 when it does not lie in code. */
+static uint64_t code_end(const struct code_sections *code, const Elf64_Sym *symbol)
+{
+	size_t index = symbol->st_shndx;
+	if (index == SHN_XINDEX) {
+		for (index = code->count; --index;)
+			if (symbol->st_value >= code->starts[index] && symbol->st_value < code->ends[index])
+				return code->ends[index];
+		return 0;
+	}
+	if (index >= SHN_LORESERVE || index >= code->count || symbol->st_value < code->starts[index] ||
+	    symbol->st_value >= code->ends[index])
+		return 0;
+	return code->ends[index];
+}
+
+/* --- names --- */
+
+struct names {
+	const char *text;
+	size_t size; /* up to and with the last NUL */
+};
+
+static struct names names_read(struct elf_file *elf, size_t index)
+{
+	struct elf_section section;
+	struct names names = {0};
+	if (!elf_section_at(elf, index, &section) || !section.data)
+		return names;
+	const uint8_t *last = memrchr(section.data, '\0', section.size);
+	names.text = (const char *)section.data;
+	names.size = last ? (size_t)(last - section.data) + 1 : 0;
+	return names;
+}
+
+/* NULL when there is none worth showing. */
+static const char *name_at(const struct names *names, uint32_t offset)
+{
+	if (offset >= names->size)
+		return NULL;
+	const char *name = names->text + offset;
+	return *name && strnlen(name, NAME_MOST + 1) <= NAME_MOST ? name : NULL;
+}
+
+/* $a, $d, $t, $x tell where data and instruction sets change; .L labels are the compiler's own. */
+static bool is_mark(const char *name)
+{
+	if (name[0] == '.' && name[1] == 'L')
+		return true;
+	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
+}
+
+/* --- .symtab and .dynsym --- */
+
+static bool type_may_be_code(unsigned type)
+{
+	/* Objects in the midst of code end what stands before them. */
+	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE || type == STT_OBJECT;
+}
+
+static uint8_t binding_of(const Elf64_Sym *symbol)
+{
+	switch (ELF64_ST_BIND(symbol->st_info)) {
+	case STB_GLOBAL:
+	case STB_GNU_UNIQUE:
+		return BINDING_GLOBAL;
+	case STB_WEAK:
+		return BINDING_WEAK;
+	default:
+		return BINDING_LOCAL;
+	}
+}
+
+static bool open_symbols(struct elf_file *elf, const char *name, struct elf_section *ret_section,
+			 struct names *ret_names)
+{
+	struct elf_section section;
+	if (!elf_section(elf, name, &section) || !section.data ||
+	    (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) ||
+	    (section.entry_size && section.entry_size != sizeof(Elf64_Sym)))
+		return false;
+	*ret_section = section;
+	*ret_names = names_read(elf, section.link);
+	return true;
+}
+
+size_t elf_symbols_add(struct symtab *symtab, struct elf_file *elf, const char *section_name)
+{
+	struct elf_section section;
+	struct names names;
+	/* Values in relocatable files count from their sections. */
+	if (elf_header(elf)->e_type == ET_REL || !open_symbols(elf, section_name, &section, &names))
+		return 0;
+	struct code_sections code = code_sections_read(elf);
+	size_t added = 0;
+	for (size_t i = 1; i < section.size / sizeof(Elf64_Sym); i++) {
+		Elf64_Sym symbol;
+		memcpy(&symbol, section.data + i * sizeof symbol, sizeof symbol);
+		if (symbol.st_shndx == SHN_UNDEF || !type_may_be_code(ELF64_ST_TYPE(symbol.st_info)))
+			continue;
+		uint64_t limit = code_end(&code, &symbol);
+		const char *name = limit ? name_at(&names, symbol.st_name) : NULL;
+		if (!name || is_mark(name))
+			continue;
+		uint64_t room = limit - symbol.st_value;
+		uint64_t size = symbol.st_size < room ? symbol.st_size : room;
+		symtab_add(
+			symtab,
+			&(struct symtab_symbol){symbol.st_value, symbol.st_value + size, name, 0, binding_of(&symbol)},
+			limit);
+		added++;
+	}
+	code_sections_release(&code);
+	return added;
+}
+
+bool elf_symbols_address(struct elf_file *elf, const char *name, uint64_t *ret_address)
+{
+	struct elf_section section;
+	struct names names;
+	if (!open_symbols(elf, ".symtab", &section, &names))
+		return false;
+	for (size_t i = 1; i < section.size / sizeof(Elf64_Sym); i++) {
+		Elf64_Sym symbol;
+		memcpy(&symbol, section.data + i * sizeof symbol, sizeof symbol);
+		const char *found = symbol.st_shndx == SHN_UNDEF ? NULL : name_at(&names, symbol.st_name);
+		if (found && !strcmp(found, name)) {
+			*ret_address = symbol.st_value;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,310 @@
+#include "symbol/jitdump.h"
+
+#include "base/hash.h"
+#include "base/index_map.h"
+#include "base/mem.h"
+#include "symbol/code_ranges.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define JITDUMP_MAGIC 0x4a695444u
+#define FLAG_ARCH_TIMESTAMP 1u
+
+enum record_id { RECORD_LOAD, RECORD_MOVE, RECORD_DEBUG_INFO, RECORD_CLOSE, RECORD_UNWINDING };
+
+struct file_header {
+	uint32_t magic, version, total_size, machine, pad, pid;
+	uint64_t timestamp, flags;
+};
+
+struct record {
+	uint32_t id, total_size;
+	uint64_t timestamp;
+};
+
+struct load {
+	uint32_t pid, tid;
+	uint64_t vma, address, size, index;
+};
+
+struct move {
+	uint32_t pid, tid;
+	uint64_t vma, old_address, new_address, size, index;
+};
+
+struct debug_info {
+	uint64_t address, count;
+};
+
+struct debug_entry {
+	uint64_t address;
+	int32_t line, discriminator;
+};
+
+struct line {
+	uint64_t offset; /* from the start of the function */
+	const char *file;
+	uint32_t number;
+};
+
+struct function {
+	const char *name;
+	uint64_t size, code_index;
+	const struct line *lines; /* ascending by offset */
+	uint32_t line_count;
+};
+
+struct jitdump {
+	struct arena arena;
+	struct jitdump_facts facts;
+	struct function *functions;
+	size_t count, capacity;
+	struct index_map by_code_index;
+	struct code_ranges ranges; /* value: index into functions */
+};
+
+/* What is gathered while reading. */
+struct reading {
+	struct jitdump *dump;
+	const uint8_t *debug; /* the DEBUG_INFO that belongs to the next LOAD of its address; NULL: none */
+	size_t debug_size;
+};
+
+/* --- lines --- */
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/*
+ * The entries are { address, line, discriminator, file name and NUL }; a name of one byte 0xff repeats the one before.
+ * Those before the function are left out.
+ */
+static void read_lines(struct reading *reading, struct function *function, uint64_t address)
+{
+	struct debug_info header;
+	memcpy(&header, reading->debug, sizeof header);
+	const uint8_t *at = reading->debug + sizeof header, *end = reading->debug + reading->debug_size;
+	reading->debug = NULL;
+	if (header.address != address)
+		return;
+	size_t most = (size_t)(end - at) / (sizeof(struct debug_entry) + 1);
+	most = header.count < most ? header.count : most;
+	most = most < UINT32_MAX ? most : UINT32_MAX;
+	struct line *lines = arena_alloc(&reading->dump->arena, (most + 1) * sizeof *lines, _Alignof(struct line));
+	const char *file = NULL;
+	uint32_t count = 0;
+	for (size_t i = 0; i < most; i++) {
+		struct debug_entry entry;
+		if ((size_t)(end - at) <= sizeof entry)
+			break;
+		memcpy(&entry, at, sizeof entry);
+		const char *name = (const char *)at + sizeof entry;
+		size_t length = strnlen(name, (size_t)(end - at) - sizeof entry);
+		if (length == (size_t)(end - at) - sizeof entry)
+			break;
+		if (strcmp(name, "\xff") && (!file || strcmp(name, file)))
+			file = arena_copy(&reading->dump->arena, name, length);
+		at += sizeof entry + length + 1;
+		if (entry.address >= address && entry.line >= 0)
+			lines[count++] = (struct line){entry.address - address, file, (uint32_t)entry.line};
+	}
+	qsort(lines, count, sizeof *lines, compare_lines);
+	function->lines = lines;
+	function->line_count = count;
+}
+
+/* --- records --- */
+
+static uint64_t hash_of_index(uint64_t code_index)
+{
+	return hash_u64(code_index);
+}
+
+static uint32_t function_of_index(const struct jitdump *dump, uint64_t code_index)
+{
+	struct index_probe probe;
+	uint32_t i = index_map_first(&dump->by_code_index, hash_of_index(code_index), &probe);
+	for (; i != INDEX_NONE; i = index_map_next(&dump->by_code_index, &probe))
+		if (dump->functions[i].code_index == code_index)
+			return i;
+	return INDEX_NONE;
+}
+
+static void read_load(struct reading *reading, const struct record *record, const uint8_t *body, size_t size)
+{
+	struct jitdump *dump = reading->dump;
+	struct load load;
+	if (size < sizeof load || dump->count >= INDEX_NONE)
+		return;
+	memcpy(&load, body, sizeof load);
+	const char *name = (const char *)body + sizeof load;
+	size_t length = strnlen(name, size - sizeof load);
+	if (length == size - sizeof load)
+		return;
+	struct function function = {
+		.name = arena_copy(&dump->arena, name, length), .size = load.size, .code_index = load.index};
+	if (reading->debug)
+		read_lines(reading, &function, load.address);
+	uint32_t index = (uint32_t)dump->count;
+	if (!code_ranges_add(&dump->ranges, load.address, load.size, record->timestamp, index))
+		return;
+	MEM_ROOM(dump->functions, dump->count, dump->capacity);
+	dump->functions[dump->count++] = function;
+	/* Numbers are meant to be unique; of equal ones the first is the one that can move. */
+	if (function_of_index(dump, load.index) == INDEX_NONE)
+		index_map_insert(&dump->by_code_index, hash_of_index(load.index), index);
+}
+
+static void read_move(struct jitdump *dump, const struct record *record, const uint8_t *body, size_t size)
+{
+	struct move move;
+	if (size < sizeof move)
+		return;
+	memcpy(&move, body, sizeof move);
+	uint32_t index = function_of_index(dump, move.index);
+	if (index != INDEX_NONE)
+		code_ranges_add(&dump->ranges, move.new_address, move.size, record->timestamp, index);
+}
+
+static void read_record(struct reading *reading, const struct record *record, const uint8_t *body, size_t size)
+{
+	switch (record->id) {
+	case RECORD_LOAD:
+		read_load(reading, record, body, size);
+		break;
+	case RECORD_MOVE:
+		read_move(reading->dump, record, body, size);
+		break;
+	case RECORD_DEBUG_INFO:
+		if (size >= sizeof(struct debug_info)) {
+			reading->debug = body;
+			reading->debug_size = size;
+		}
+		break;
+	case RECORD_CLOSE:
+	case RECORD_UNWINDING:
+	default:
+		break;
+	}
+}
+
+static void read_records(struct jitdump *dump, const uint8_t *bytes, size_t size)
+{
+	struct reading reading = {.dump = dump};
+	for (size_t at = 0; at < size;) {
+		struct record record;
+		if (size - at < sizeof record) {
+			dump->facts.cut = true;
+			break;
+		}
+		memcpy(&record, bytes + at, sizeof record);
+		if (record.total_size < sizeof record || record.total_size > size - at) {
+			dump->facts.cut = true;
+			break;
+		}
+		read_record(&reading, &record, bytes + at + sizeof record, record.total_size - sizeof record);
+		at += record.total_size;
+		if (record.id == RECORD_CLOSE)
+			break;
+	}
+}
+
+/* --- opening --- */
+
+static int open_bytes(struct jitdump **ret_dump, const uint8_t *bytes, size_t size, const char *name, struct err *err)
+{
+	struct file_header header;
+	if (size < sizeof header)
+		return err_set(err, ERR_FORMAT, "%s: not a jitdump (%zu bytes)", name, size);
+	memcpy(&header, bytes, sizeof header);
+	if (header.magic == __builtin_bswap32(JITDUMP_MAGIC))
+		return err_set(err, ERR_FORMAT, "%s: a big-endian jitdump", name);
+	if (header.magic != JITDUMP_MAGIC || header.total_size < sizeof header || header.total_size > size)
+		return err_set(err, ERR_FORMAT, "%s: not a jitdump", name);
+	struct jitdump *dump = mem_zalloc(1, sizeof *dump);
+	dump->facts.pid = header.pid;
+	dump->facts.arch_clock = header.flags & FLAG_ARCH_TIMESTAMP;
+	read_records(dump, bytes + header.total_size, size - header.total_size);
+	dump->facts.functions = dump->ranges.count;
+	if (!dump->ranges.count) {
+		jitdump_close(dump);
+		return err_set(err, ERR_EMPTY, "%s: no code in it", name);
+	}
+	code_ranges_finish(&dump->ranges);
+	*ret_dump = dump;
+	return 0;
+}
+
+int jitdump_open_bytes(struct jitdump **ret_dump, const void *bytes, size_t size, struct err *err)
+{
+	return open_bytes(ret_dump, bytes, size, "jitdump in memory", err);
+}
+
+int jitdump_open(struct jitdump **ret_dump, const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(errno));
+	struct stat status;
+	bool regular = !fstat(fd, &status) && S_ISREG(status.st_mode);
+	size_t size = regular ? (size_t)status.st_size : 0;
+	if (!regular || !size) {
+		close(fd);
+		return err_set(err, ERR_FORMAT, "%s: %s", path, regular ? "empty" : "not a regular file");
+	}
+	void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	int map_errno = errno;
+	close(fd);
+	if (bytes == MAP_FAILED)
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(map_errno));
+	int code = open_bytes(ret_dump, bytes, size, path, err);
+	munmap(bytes, size);
+	return code;
+}
+
+void jitdump_close(struct jitdump *dump)
+{
+	if (!dump)
+		return;
+	arena_release(&dump->arena);
+	free(dump->functions);
+	index_map_release(&dump->by_code_index);
+	code_ranges_release(&dump->ranges);
+	free(dump);
+}
+
+struct jitdump_facts jitdump_facts(const struct jitdump *dump)
+{
+	return dump->facts;
+}
+
+bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time, struct jitdump_frame *ret_frame)
+{
+	const struct code_range *range = code_ranges_find(&dump->ranges, address, time);
+	if (!range)
+		return false;
+	const struct function *function = &dump->functions[range->value];
+	struct jitdump_frame frame = {.name = function->name, .start = range->start};
+	uint32_t low = 0, high = function->line_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (function->lines[middle].offset <= address - range->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low) {
+		frame.file = function->lines[low - 1].file;
+		frame.line = function->lines[low - 1].number;
+	}
+	*ret_frame = frame;
+	return true;
+}

@@ -1,0 +1,41 @@
+/*
+ * jit-PID.dump, which compilers inside a process write: what code was made, where it lay from what time on, and of
+ * which lines it was made. Its times are CLOCK_MONOTONIC unless the header says otherwise.
+ */
+#ifndef WICK_SYMBOL_JITDUMP_H
+#define WICK_SYMBOL_JITDUMP_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct jitdump;
+
+struct jitdump_facts {
+	uint32_t pid;
+	bool arch_clock; /* times are of the processor's counter: they cannot be compared, ask with UINT64_MAX */
+	bool cut; /* the file ends inside a record, or with one that makes no sense */
+	size_t functions; /* loaded or moved */
+};
+
+struct jitdump_frame {
+	const char *name;
+	const char *file; /* NULL: not known */
+	uint32_t line;
+	uint64_t start;
+};
+
+/* ERR_FORMAT when it is no jitdump, ERR_EMPTY when it holds no code. */
+int jitdump_open(struct jitdump **ret_dump, const char *path, struct err *err);
+/* The same from bytes, which need not stay. */
+int jitdump_open_bytes(struct jitdump **ret_dump, const void *bytes, size_t size, struct err *err);
+void jitdump_close(struct jitdump *dump);
+
+struct jitdump_facts jitdump_facts(const struct jitdump *dump);
+
+/* What lay at the address at the time (UINT64_MAX: at the end). Strings stay until jitdump_close(). Thread-safe. */
+bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time, struct jitdump_frame *ret_frame);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * A file in the form of /proc/kallsyms: lines of "ADDRESS TYPE NAME", and "[module]" behind a tab for those of
+ * modules.
+ */
+#ifndef WICK_SYMBOL_KALLSYMS_H
+#define WICK_SYMBOL_KALLSYMS_H
+
+#include "base/err.h"
+#include "symbol/symtab.h"
+
+struct kallsyms;
+
+/* ERR_OPEN, ERR_IO; ERR_SYSTEM when all addresses are zero (kernel.kptr_restrict); ERR_EMPTY when there are none. */
+int kallsyms_open(struct kallsyms **ret_symbols, const char *path, struct err *err);
+int kallsyms_open_bytes(struct kallsyms **ret_symbols, const void *bytes, size_t size, struct err *err);
+void kallsyms_close(struct kallsyms *symbols);
+
+/* Where "_text" or "_stext" is, by which a kernel's place in memory is told; 0: not known. */
+uint64_t kallsyms_text(const struct kallsyms *symbols, const char *name);
+size_t kallsyms_count(const struct kallsyms *symbols);
+
+/* The function around an address; NULL: none. `ret_module`: "[name]", or NULL for the kernel proper. */
+const struct symtab_symbol *kallsyms_find(const struct kallsyms *symbols, uint64_t address, const char **ret_module);
+
+#endif

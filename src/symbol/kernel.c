@@ -1,0 +1,258 @@
+#include "symbol/kernel.h"
+
+#include "base/strpool.h"
+#include "symbol/debugfile.h"
+#include "symbol/elf_symbols.h"
+#include "symbol/kallsyms.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define PROPER "[kernel.kallsyms]"
+#define NOTES_MOST 65536
+
+struct kernel {
+	struct kernel_options options;
+	enum kernel_state state;
+	struct kallsyms *symbols;
+	uint64_t shift; /* of the recorded kernel proper against `symbols` */
+	struct symbols *vmlinux;
+	uint64_t vmlinux_shift; /* of the recorded kernel against vmlinux */
+	/* what kernel_add() brought */
+	struct strpool added_names;
+	struct symtab *added;
+	pthread_mutex_t lock;
+	bool added_finished;
+};
+
+/* --- which kernel --- */
+
+static struct build_id running_build_id(void)
+{
+	struct build_id id = {0};
+	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return id;
+	CLEANUP_FREE char *notes = mem_alloc(NOTES_MOST);
+	ssize_t size = read(fd, notes, NOTES_MOST);
+	close(fd);
+	return size > 0 ? build_id_from_notes(notes, (size_t)size, 4) : id;
+}
+
+/* --- kallsyms --- */
+
+static enum kernel_state open_file(struct kernel *kernel, const char *path)
+{
+	int code = kallsyms_open(&kernel->symbols, path, NULL);
+	return !code ? KERNEL_SYMBOLS : code == ERR_SYSTEM ? KERNEL_HIDDEN : KERNEL_MISSING;
+}
+
+static enum kernel_state open_kallsyms(struct kernel *kernel, const struct build_id *running)
+{
+	const struct kernel_options *options = &kernel->options;
+	if (options->kallsyms)
+		return open_file(kernel, options->kallsyms);
+	bool other = options->build_id.size && running->size && !build_id_equal(&options->build_id, running);
+	enum kernel_state state = other ? KERNEL_OTHER : open_file(kernel, "/proc/kallsyms");
+	/* A copy can be of any boot: without knowing where the recorded kernel lay its addresses mean nothing. */
+	if (state == KERNEL_SYMBOLS || !options->text_address)
+		return state;
+	CLEANUP_FREE char *copy =
+		debugfile_perf_copy(options->build_id.size ? &options->build_id : running, "kallsyms");
+	if (!copy || open_file(kernel, copy) != KERNEL_SYMBOLS)
+		return state;
+	if (kallsyms_text(kernel->symbols, options->text_symbol))
+		return KERNEL_SYMBOLS;
+	kallsyms_close(kernel->symbols);
+	kernel->symbols = NULL;
+	return state;
+}
+
+/* --- vmlinux --- */
+
+/* Where distributions and perf put it; %s is the kernel's release. */
+static const char *const vmlinux_paths[] = {
+	"/boot/vmlinux-%s",
+	"/boot/vmlinux",
+	"/usr/lib/debug/boot/vmlinux-%s",
+	"/usr/lib/debug/boot/vmlinux-%s.debug",
+	"/usr/lib/debug/lib/modules/%s/vmlinux",
+	"/lib/modules/%s/build/vmlinux",
+	"/lib/modules/%s/vmlinux",
+};
+
+static bool take_vmlinux(struct kernel *kernel, const char *path, const struct build_id *id)
+{
+	struct symbols *vmlinux = symbols_open(path, id, &kernel->options.symbols);
+	struct elf_file *elf = symbols_debug_elf(vmlinux) ? symbols_debug_elf(vmlinux) : symbols_elf(vmlinux);
+	const char *name = kernel->options.text_symbol;
+	uint64_t linked, address = kernel->options.text_address;
+	if (!address && kernel->symbols)
+		address = kallsyms_text(kernel->symbols, name);
+	if (symbols_state(vmlinux) > SYMBOLS_TABLE || !address || !elf_symbols_address(elf, name, &linked)) {
+		symbols_close(vmlinux);
+		return false;
+	}
+	kernel->vmlinux = vmlinux;
+	kernel->vmlinux_shift = address - linked;
+	return true;
+}
+
+static void open_vmlinux(struct kernel *kernel, const struct build_id *id)
+{
+	struct utsname system;
+	/* Without a build-id there is no telling whether it is the right one. */
+	if (!id->size || uname(&system))
+		return;
+	for (size_t i = 0; i < sizeof vmlinux_paths / sizeof *vmlinux_paths; i++) {
+		CLEANUP_BUF struct buf path = {0};
+		const char *release = strstr(vmlinux_paths[i], "%s");
+		int before = release ? (int)(release - vmlinux_paths[i]) : (int)strlen(vmlinux_paths[i]);
+		buf_printf(&path, "%.*s%s%s", before, vmlinux_paths[i], release ? system.release : "",
+			   release ? release + 2 : "");
+		if (take_vmlinux(kernel, path.data, id))
+			return;
+	}
+}
+
+/* --- opening --- */
+
+struct kernel *kernel_open(const struct kernel_options *options)
+{
+	struct kernel *kernel = mem_zalloc(1, sizeof *kernel);
+	if (options)
+		kernel->options = *options;
+	if (!kernel->options.text_symbol)
+		kernel->options.text_symbol = "_text";
+	kernel->options.symbols.root = kernel->options.root;
+	pthread_mutex_init(&kernel->lock, NULL);
+	strpool_init(&kernel->added_names);
+	kernel->added = symtab_new();
+	struct build_id running = running_build_id();
+	kernel->state = open_kallsyms(kernel, &running);
+	uint64_t text = kernel->symbols ? kallsyms_text(kernel->symbols, kernel->options.text_symbol) : 0;
+	if (text && kernel->options.text_address)
+		kernel->shift = kernel->options.text_address - text;
+	if (kernel->options.vmlinux)
+		open_vmlinux(kernel, kernel->options.build_id.size ? &kernel->options.build_id : &running);
+	if (kernel->vmlinux)
+		kernel->state = symbols_state(kernel->vmlinux) == SYMBOLS_DEBUG ? KERNEL_DEBUG : KERNEL_SYMBOLS;
+	/* The caller's strings need not stay. */
+	kernel->options.text_symbol = kernel->options.kallsyms = kernel->options.root = kernel->options.symbols.root =
+		NULL;
+	return kernel;
+}
+
+void kernel_close(struct kernel *kernel)
+{
+	if (!kernel)
+		return;
+	kallsyms_close(kernel->symbols);
+	symbols_close(kernel->vmlinux);
+	symtab_free(kernel->added);
+	strpool_release(&kernel->added_names);
+	pthread_mutex_destroy(&kernel->lock);
+	free(kernel);
+}
+
+enum kernel_state kernel_state(const struct kernel *kernel)
+{
+	return kernel->state;
+}
+
+void kernel_advice(const struct kernel *kernel, struct buf *out)
+{
+	switch (kernel->state) {
+	case KERNEL_SYMBOLS:
+	case KERNEL_DEBUG:
+		break;
+	case KERNEL_HIDDEN:
+		buf_str(out, "the kernel hides its addresses: run as root, or sysctl kernel.kptr_restrict=0");
+		break;
+	case KERNEL_OTHER:
+		buf_str(out,
+			"another kernel was recorded than the one that runs: open it where it was recorded, or copy "
+			"~/.debug from there (perf archive)");
+		break;
+	case KERNEL_MISSING:
+		buf_str(out, "there is no /proc/kallsyms: use a kernel with CONFIG_KALLSYMS");
+		break;
+	}
+}
+
+size_t kernel_symbol_count(const struct kernel *kernel)
+{
+	return kernel->symbols ? kallsyms_count(kernel->symbols) : 0;
+}
+
+/* --- what came while recording --- */
+
+void kernel_add(struct kernel *kernel, uint64_t start, uint64_t size, const char *name)
+{
+	if (!*name || !size || start + size < start || kernel->added_finished)
+		return;
+	str_id id = strpool_add(&kernel->added_names, name, strlen(name));
+	const char *text = strpool_text(&kernel->added_names, id);
+	symtab_add(kernel->added, &(struct symtab_symbol){start, start + size, text, 0, BINDING_GLOBAL}, start + size);
+}
+
+static void finish_added(struct kernel *kernel)
+{
+	if (__atomic_load_n(&kernel->added_finished, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&kernel->lock);
+	if (!kernel->added_finished) {
+		symtab_finish(kernel->added);
+		__atomic_store_n(&kernel->added_finished, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&kernel->lock);
+}
+
+/* --- questions --- */
+
+static const char *find_name(const struct kernel *kernel, uint64_t address, const char **ret_module,
+			     uint64_t *ret_start)
+{
+	const struct symtab_symbol *symbol = symtab_find(kernel->added, address);
+	if (symbol) {
+		*ret_module = symbol->name;
+		*ret_start = symbol->start;
+		return symbol->name;
+	}
+	const char *module = NULL;
+	symbol = kernel->symbols ? kallsyms_find(kernel->symbols, address - kernel->shift, &module) : NULL;
+	/* After another boot modules lie elsewhere, by an amount that nobody knows. */
+	if (!symbol || (module && kernel->shift))
+		return NULL;
+	*ret_module = module ? module : PROPER;
+	*ret_start = symbol->start + kernel->shift;
+	return symbol->name;
+}
+
+size_t kernel_find(struct kernel *kernel, uint64_t address, struct symbol_frame *frames, size_t most,
+		   const char **ret_module)
+{
+	if (!kernel || !most)
+		return 0;
+	finish_added(kernel);
+	uint64_t start = 0;
+	const char *module = PROPER, *name = find_name(kernel, address, &module, &start);
+	size_t count = 0;
+	if (kernel->vmlinux && !strcmp(module, PROPER))
+		count = symbols_find(kernel->vmlinux, address - kernel->vmlinux_shift, frames, most);
+	if (!count && name) {
+		frames[0] = (struct symbol_frame){.name = name};
+		count = 1;
+	} else if (count && name && !frames[count - 1].inlined) {
+		frames[count - 1].name = name;
+	} else if (count && !name) {
+		start = frames[0].start ? frames[0].start + kernel->vmlinux_shift : 0;
+	}
+	for (size_t i = 0; i < count; i++)
+		frames[i].start = start;
+	if (count && ret_module)
+		*ret_module = module;
+	return count;
+}

@@ -1,0 +1,306 @@
+#include "symbol/symbols.h"
+
+#include "symbol/advice.h"
+#include "symbol/debugdata.h"
+#include "symbol/debugfile.h"
+#include "symbol/debuginfod.h"
+#include "symbol/dwarf.h"
+#include "symbol/elf_symbols.h"
+#include "symbol/shown_names.h"
+#include "symbol/split_files.h"
+#include "symbol/vdso.h"
+
+#define FRAMES_MOST 256
+
+struct symbols {
+	char *path, *root;
+	struct symbol_options options;
+	struct build_id build_id;
+	enum debugfile_result found; /* the mapped file */
+	struct elf_file *elf, *debug, *alternate;
+	char *elf_path, *debug_path;
+	pthread_mutex_t lock; /* of making what follows */
+	bool made;
+	struct debugdata mini;
+	struct symtab *functions, *plt;
+	struct dwarf *dwarf;
+	struct split_files split;
+	struct shown_names names;
+};
+
+/* --- opening --- */
+
+static struct debugfile_query query_of(const struct symbols *symbols)
+{
+	return (struct debugfile_query){symbols->path, symbols->root, &symbols->build_id};
+}
+
+static void open_main(struct symbols *symbols)
+{
+	if (!strcmp(symbols->path, "[vdso]")) {
+		symbols->elf = vdso_open(&symbols->build_id);
+		symbols->found = symbols->elf ? DEBUGFILE_FOUND : DEBUGFILE_MISSING;
+		return;
+	}
+	struct debugfile_query query = query_of(symbols);
+	CLEANUP_FREE char *path = NULL;
+	if (debugfile_path_deleted(symbols->path)) {
+		/* What has its name now is something else, unless the build-id says otherwise. */
+		if (!symbols->build_id.size)
+			return;
+		path = mem_strdup(symbols->path);
+		path[debugfile_path_deleted(path)] = '\0';
+		query.path = path;
+	}
+	symbols->found = debugfile_open_main(&symbols->elf, &symbols->elf_path, &query);
+}
+
+static struct elf_file *with_debug_info(const struct symbols *symbols)
+{
+	if (symbols->debug && elf_section_index(symbols->debug, ".debug_info"))
+		return symbols->debug;
+	return symbols->elf && elf_section_index(symbols->elf, ".debug_info") ? symbols->elf : NULL;
+}
+
+static void open_debug(struct symbols *symbols)
+{
+	if (!with_debug_info(symbols) && (symbols->elf || symbols->build_id.size)) {
+		struct debugfile_query query = query_of(symbols);
+		symbols->debug = debugfile_open_debug(&symbols->debug_path, &query, symbols->elf);
+	}
+}
+
+struct symbols *symbols_open(const char *path, const struct build_id *build_id, const struct symbol_options *options)
+{
+	struct symbols *symbols = mem_zalloc(1, sizeof *symbols);
+	symbols->path = mem_strdup(path);
+	symbols->root = mem_strdup(options->root ? options->root : "");
+	symbols->options = *options;
+	symbols->options.root = symbols->root;
+	symbols->build_id = *build_id;
+	symbols->found = DEBUGFILE_MISSING;
+	pthread_mutex_init(&symbols->lock, NULL);
+	shown_names_init(&symbols->names, options->names);
+	open_main(symbols);
+	open_debug(symbols);
+	split_files_init(&symbols->split, symbols->root, symbols->elf_path, symbols->debug_path);
+	return symbols;
+}
+
+void symbols_close(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	dwarf_close(symbols->dwarf);
+	split_files_release(&symbols->split);
+	symtab_free(symbols->functions);
+	symtab_free(symbols->plt);
+	debugdata_release(&symbols->mini);
+	elf_close(symbols->alternate);
+	elf_close(symbols->debug);
+	elf_close(symbols->elf);
+	shown_names_release(&symbols->names);
+	pthread_mutex_destroy(&symbols->lock);
+	free(symbols->elf_path);
+	free(symbols->debug_path);
+	free(symbols->path);
+	free(symbols->root);
+	free(symbols);
+}
+
+enum symbol_state symbols_state(const struct symbols *symbols)
+{
+	static const enum symbol_state failures[] = {
+		[DEBUGFILE_MISSING] = SYMBOLS_MISSING,
+		[DEBUGFILE_MISMATCH] = SYMBOLS_MISMATCH,
+		[DEBUGFILE_DAMAGED] = SYMBOLS_DAMAGED,
+	};
+	const struct elf_file *elf = symbols->elf;
+	if (with_debug_info(symbols))
+		return SYMBOLS_DEBUG;
+	if (symbols->debug && elf_section_index(symbols->debug, ".symtab"))
+		return SYMBOLS_TABLE;
+	if (!elf)
+		return failures[symbols->found];
+	if (elf_section_index(elf, ".symtab") || elf_section_index(elf, ".gnu_debugdata"))
+		return SYMBOLS_TABLE;
+	return elf_section_index(elf, ".dynsym") ? SYMBOLS_DYNAMIC : SYMBOLS_NONE;
+}
+
+void symbols_advice(const struct symbols *symbols, struct buf *out)
+{
+	/* Nobody misses debug information of the vDSO: it is assembly and a few leaf functions. */
+	if (strcmp(symbols->path, "[vdso]") || !symbols->elf)
+		advice_write(out, symbols_state(symbols), symbols->path);
+}
+
+struct elf_file *symbols_elf(struct symbols *symbols)
+{
+	return symbols->elf;
+}
+
+struct elf_file *symbols_debug_elf(struct symbols *symbols)
+{
+	return symbols->debug;
+}
+
+/* --- from the net --- */
+
+static int fetch(struct symbols *symbols, struct debuginfod *client, enum debuginfod_kind kind,
+		 struct elf_file **ret_elf, char **ret_path, struct err *err)
+{
+	char *path = NULL;
+	int code = debuginfod_fetch(client, &symbols->build_id, kind, symbols->path, &path, err);
+	if (code)
+		return code;
+	struct elf_file *elf = NULL;
+	code = elf_open(&elf, path, err);
+	if (!code) {
+		struct build_id id = elf_build_id(elf);
+		if (!build_id_equal(&id, &symbols->build_id)) {
+			elf_close(elf);
+			code = err_set(err, ERR_FORMAT, "%s: debuginfod sent a file with another build-id",
+				       symbols->path);
+		}
+	}
+	if (code) {
+		free(path);
+		return code;
+	}
+	elf_close(*ret_elf);
+	free(*ret_path);
+	*ret_elf = elf;
+	*ret_path = path;
+	return 0;
+}
+
+bool symbols_fetch(struct symbols *symbols, struct debuginfod *client, struct err *err)
+{
+	if (!symbols->build_id.size && symbols->elf)
+		symbols->build_id = elf_build_id(symbols->elf);
+	if (!symbols->build_id.size || symbols->made || !strcmp(symbols->path, "[vdso]"))
+		return false;
+	bool better = false;
+	if (!with_debug_info(symbols))
+		better = !fetch(symbols, client, DEBUGINFOD_DEBUG, &symbols->debug, &symbols->debug_path, err);
+	if (!symbols->elf && !fetch(symbols, client, DEBUGINFOD_EXECUTABLE, &symbols->elf, &symbols->elf_path, err)) {
+		symbols->found = DEBUGFILE_FOUND;
+		better = true;
+	}
+	if (better) {
+		split_files_release(&symbols->split);
+		split_files_init(&symbols->split, symbols->root, symbols->elf_path, symbols->debug_path);
+	}
+	return better;
+}
+
+/* --- tables, made at the first question --- */
+
+static size_t add_functions(struct symbols *symbols, struct symtab *table)
+{
+	size_t count = symbols->debug ? elf_symbols_add(table, symbols->debug, ".symtab") : 0;
+	if (count || !symbols->elf)
+		return count;
+	count = elf_symbols_add(table, symbols->elf, ".symtab");
+	if (!count && !debugdata_open(&symbols->mini, symbols->elf, NULL))
+		count = elf_symbols_add(table, symbols->mini.elf, ".symtab");
+	return count + elf_symbols_add(table, symbols->elf, ".dynsym");
+}
+
+static void make_dwarf(struct symbols *symbols)
+{
+	struct elf_file *elf = with_debug_info(symbols);
+	if (!elf || (!symbols->options.inlines && !symbols->options.lines))
+		return;
+	const char *path = elf == symbols->debug ? symbols->debug_path : symbols->elf_path;
+	if (path)
+		symbols->alternate = debugfile_open_alternate(elf, path, symbols->root);
+	struct dwarf_files files = {
+		.elf = elf,
+		.alternate = symbols->alternate,
+		.context = &symbols->split,
+		.find_split = split_files_open,
+	};
+	dwarf_open(&symbols->dwarf, &files, NULL);
+}
+
+static void make_tables(struct symbols *symbols)
+{
+	if (__atomic_load_n(&symbols->made, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&symbols->lock);
+	if (!symbols->made) {
+		symbols->functions = symtab_new();
+		add_functions(symbols, symbols->functions);
+		symtab_finish(symbols->functions);
+		symbols->plt = symtab_new();
+		if (symbols->elf)
+			elf_symbols_add_plt(symbols->plt, symbols->elf, symbols->functions);
+		symtab_finish(symbols->plt);
+		make_dwarf(symbols);
+		__atomic_store_n(&symbols->made, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&symbols->lock);
+}
+
+/* --- questions --- */
+
+/* The name that the symbol table has for the function around an address, and where it begins; NULL: none. */
+static const char *table_name(struct symbols *symbols, uint64_t address, uint64_t *ret_start)
+{
+	const struct symtab_symbol *symbol = symtab_find(symbols->functions, address);
+	if (!symbol)
+		symbol = symtab_find(symbols->plt, address);
+	if (!symbol)
+		return NULL;
+	*ret_start = symbol->start;
+	return shown_name(&symbols->names, symbol->name, symbol->tag & SYMBOL_PLT);
+}
+
+/*
+ * The symbol table names the function itself, as perf and llvm-symbolizer do: it knows foo.cold and aliases, debug
+ * information only what the source says. What was inlined into it is known to debug information alone.
+ */
+static size_t find_with_dwarf(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t most)
+{
+	struct dwarf_frame found[FRAMES_MOST];
+	size_t count = dwarf_find(symbols->dwarf, address, found, FRAMES_MOST);
+	if (!count)
+		return 0;
+	/* Without inlines the function remains, at the line of the instruction. */
+	size_t first = symbols->options.inlines ? 0 : count - 1, kept = 0;
+	uint64_t start = 0;
+	const char *outer = table_name(symbols, address, &start);
+	for (size_t i = first; i < count && kept < most; i++) {
+		struct symbol_frame frame = {.inlined = found[i].inlined, .start = start};
+		if (found[i].name)
+			frame.name = shown_name(&symbols->names, found[i].name, false);
+		if (!found[i].inlined && outer)
+			frame.name = outer;
+		if (!frame.name)
+			continue;
+		if (symbols->options.lines) {
+			const struct dwarf_frame *place = i == first ? &found[0] : &found[i];
+			frame.file = place->file;
+			frame.line = place->line;
+		}
+		frames[kept++] = frame;
+	}
+	return kept;
+}
+
+size_t symbols_find(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t most)
+{
+	if (!most)
+		return 0;
+	make_tables(symbols);
+	size_t count = symbols->dwarf ? find_with_dwarf(symbols, address, frames, most) : 0;
+	if (count)
+		return count;
+	uint64_t start;
+	const char *name = table_name(symbols, address, &start);
+	if (!name)
+		return 0;
+	frames[0] = (struct symbol_frame){.name = name, .start = start};
+	return 1;
+}

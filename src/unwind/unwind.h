@@ -1,0 +1,83 @@
+/*
+ * Registers and stack memory → return addresses, by compact tables made of .eh_frame and .debug_frame.
+ *
+ * A table belongs to one ELF file and speaks its virtual addresses; where the file is mapped is the caller's business.
+ * It is built once, is immutable and may be used by many threads. Machine specifics stay behind unwind/arch.h.
+ */
+#ifndef WICK_UNWIND_UNWIND_H
+#define WICK_UNWIND_UNWIND_H
+
+#include "symbol/elf.h"
+
+struct unwind_table;
+
+/* ERR_EMPTY when the file has no unwind information at all. `debug` (may be NULL) is a separate debug file. */
+int unwind_table_build(struct unwind_table **ret_table, struct elf_file *elf, struct elf_file *debug, struct err *err);
+void unwind_table_free(struct unwind_table *table);
+size_t unwind_table_bytes(const struct unwind_table *table); /* memory it takes */
+size_t unwind_table_rows(const struct unwind_table *table);
+
+/* The registers an unwinder needs; indexes by DWARF number where a rule names another register. */
+struct unwind_registers {
+	uint64_t ip, sp, fp;
+	uint64_t other[17]; /* by DWARF register number, for the rare CFA rules based on another register */
+	uint32_t known; /* bit n: other[n] holds a value */
+};
+
+/* From a perf sample (abi, mask and values as perf_event gives them). False when they do not suffice. */
+bool unwind_registers_from_perf(struct unwind_registers *ret_registers, uint64_t abi, uint64_t mask,
+				const uint64_t *values);
+
+/* Where an address lies. */
+struct unwind_place {
+	const struct unwind_table *table; /* NULL: none; frame pointers are tried */
+	uint64_t bias; /* run-time address − virtual address of the file */
+	bool mapped; /* false: no code is mapped there */
+	/* Run-time addresses for which this answer holds as well, so that it need not be asked again; 0, 0: none. */
+	uint64_t start, end;
+};
+
+struct unwind_space {
+	void *context;
+	/* A copy of the thread's stack, asked first. `stack` may be NULL when the size is 0. */
+	const uint8_t *stack;
+	uint64_t stack_start;
+	size_t stack_size;
+	/* Reads 8 bytes of the thread's memory; false when they are not there. NULL: there is nothing but the copy. */
+	bool (*read)(void *context, uint64_t address, uint64_t *ret_value);
+	/* Finds the code at a run-time address; for return addresses it is asked with one byte less. */
+	struct unwind_place (*find)(void *context, uint64_t ip);
+};
+
+enum unwind_end {
+	UNWIND_COMPLETE, /* the outermost frame: _start, clone, return address 0, or rbp = 0 in code without table */
+	UNWIND_NO_MEMORY, /* the stack copy ends too early (or lacks what code keeps below its stack pointer) */
+	UNWIND_NO_TABLE, /* code without table whose frame pointer leads nowhere */
+	UNWIND_NO_CODE, /* a return address outside all code */
+	UNWIND_BAD_RULE, /* a rule that cannot be followed */
+	UNWIND_TOO_DEEP, /* `most` addresses were not enough */
+	UNWIND_LOOP, /* the stack pointer did not move up */
+};
+
+/*
+ * Fills addresses[0…most) innermost first, beginning with the ip itself, and returns their number. Return addresses
+ * are given as they stand on the stack (not minus one); callers look them up at address − 1 except for the first one
+ * and for those above a signal frame, which `exact` (may be NULL, one bool per address) tells.
+ */
+size_t unwind_stack(const struct unwind_space *space, const struct unwind_registers *registers, uint64_t *addresses,
+		    bool *exact, size_t most, enum unwind_end *ret_end);
+
+/*
+ * One frame up: `registers` become those of the caller, and `exact` (in: whether ip is an instruction's own address,
+ * not one behind a call) that of the caller's ip. False when there is no caller or it cannot be found, which *ret_end
+ * tells.
+ */
+bool unwind_step(const struct unwind_space *space, struct unwind_registers *registers, bool *exact,
+		 enum unwind_end *ret_end);
+
+/* Saving and loading tables, for the cache on disk. The bytes are private to this version of wick. */
+struct buf;
+void unwind_table_save(const struct unwind_table *table, struct buf *out);
+int unwind_table_load(struct unwind_table **ret_table, const void *bytes, size_t size, struct err *err);
+
+#endif

@@ -1,0 +1,307 @@
+/* From frame to frame. */
+#include "unwind/expression.h"
+#include "unwind/table.h"
+
+/* Code with several stacks jumps between them a few times; a loop does it for ever. */
+enum { JUMPS_MOST = 16 };
+
+/* How far from the stack pointer a frame pointer may be and still be believed. */
+enum { FRAME_MOST = 1 << 20 };
+
+struct walk {
+	const struct unwind_space *space;
+	struct unwind_registers registers;
+	struct unwind_place place; /* of the current frame */
+	bool exact; /* the ip is that of an instruction, not behind a call */
+	bool by_frame_pointer; /* how the current frame was reached */
+	unsigned jumps;
+	enum unwind_end end;
+};
+
+static bool stop(struct walk *walk, enum unwind_end end)
+{
+	walk->end = end;
+	return false;
+}
+
+static uint64_t lookup_address(const struct walk *walk)
+{
+	return walk->registers.ip - !walk->exact;
+}
+
+/* Finds the code of the current frame. */
+static bool find_place(struct walk *walk)
+{
+	uint64_t address = lookup_address(walk);
+	if (address - walk->place.start >= walk->place.end - walk->place.start)
+		walk->place = walk->space->find(walk->space->context, address);
+	return walk->place.mapped;
+}
+
+/* Where the stack pointer goes. Down, or nowhere, is for frames that change stacks or have not used theirs. */
+static bool may_move(struct walk *walk, uint64_t cfa, bool may_jump)
+{
+	if (cfa > walk->registers.sp)
+		return true;
+	if (!may_jump || ++walk->jumps > JUMPS_MOST)
+		return stop(walk, UNWIND_LOOP);
+	return true;
+}
+
+/* --- callee-saved registers --- */
+
+static void follow_saves(struct walk *walk, uint64_t cfa)
+{
+	const struct unwind_table *table = walk->place.table;
+	struct unwind_registers *registers = &walk->registers;
+	registers->known &= table->arch->saved_mask;
+	if (!registers->known || !table->saves.count) {
+		registers->known = 0;
+		return;
+	}
+	uint32_t number = unwind_rows_find(&table->saves, lookup_address(walk) - walk->place.bias);
+	const struct unwind_save *save = &table->save_rules[number];
+	for (size_t i = 0; i < SAVED_MOST; i++) {
+		unsigned dwarf_register = table->arch->saved[i];
+		uint64_t slot = cfa + (uint64_t)(int64_t)save->slot[i];
+		if (save->slot[i] == UNWIND_SAVE_SAME || slot < registers->sp)
+			continue; /* below the stack pointer: it was restored already */
+		if (save->slot[i] == UNWIND_SAVE_LOST ||
+		    !unwind_read(walk->space, slot, &registers->other[dwarf_register]))
+			registers->known &= ~(1u << dwarf_register);
+	}
+}
+
+/* --- rules --- */
+
+static bool step_to(struct walk *walk, uint64_t cfa, uint64_t fp, uint64_t ra)
+{
+	if (walk->registers.known)
+		follow_saves(walk, cfa);
+	walk->registers.sp = cfa;
+	walk->registers.fp = fp;
+	walk->registers.ip = ra;
+	walk->exact = false;
+	walk->by_frame_pointer = false;
+	return true;
+}
+
+static bool step_signal(struct walk *walk)
+{
+	const struct unwind_arch *arch = walk->place.table->arch;
+	uint64_t from = walk->registers.sp, sp, fp, ip;
+	if (!unwind_read(walk->space, from + (uint64_t)arch->signal_ip, &ip) ||
+	    !unwind_read(walk->space, from + (uint64_t)arch->signal_sp, &sp) ||
+	    !unwind_read(walk->space, from + (uint64_t)arch->signal_fp, &fp))
+		return stop(walk, UNWIND_NO_MEMORY);
+	if (!may_move(walk, sp, true)) /* from a stack of its own, which may lie anywhere */
+		return false;
+	walk->registers.known = 0;
+	step_to(walk, sp, fp, ip);
+	walk->exact = true;
+	return true;
+}
+
+static bool stop_by(struct walk *walk, enum expression_result result)
+{
+	return stop(walk, result == EXPRESSION_NO_MEMORY ? UNWIND_NO_MEMORY : UNWIND_BAD_RULE);
+}
+
+/* One part of a long rule. `cfa` is NULL while the CFA itself is sought. */
+static bool evaluate(struct walk *walk, const struct unwind_part *part, uint64_t same, const uint64_t *cfa,
+		     uint64_t *ret_value)
+{
+	const struct unwind_table *table = walk->place.table;
+	struct expression_frame frame = {table->arch, walk->space, &walk->registers, walk->place.bias};
+	enum expression_result result;
+	switch (part->how) {
+	case UNWIND_HOW_SAME:
+	case UNWIND_HOW_UNDEFINED:
+		*ret_value = same;
+		return true;
+	case UNWIND_HOW_CFA:
+	case UNWIND_HOW_AT_CFA:
+		if (!cfa)
+			return stop(walk, UNWIND_BAD_RULE);
+		*ret_value = *cfa + (uint64_t)(int64_t)part->value;
+		break;
+	case UNWIND_HOW_REGISTER:
+		if (!expression_register(table->arch, &walk->registers, part->dwarf_register, ret_value))
+			return stop(walk, UNWIND_BAD_RULE);
+		*ret_value += (uint64_t)(int64_t)part->value;
+		break;
+	default:
+		result = expression_evaluate(&frame, table->expressions + part->value, part->length, cfa, ret_value);
+		if (result != EXPRESSION_OK)
+			return stop_by(walk, result);
+	}
+	bool stored = part->how == UNWIND_HOW_AT_CFA || part->how == UNWIND_HOW_AT_EXPRESSION;
+	if (stored && !unwind_read(walk->space, *ret_value, ret_value))
+		return stop(walk, UNWIND_NO_MEMORY);
+	return true;
+}
+
+static bool step_long(struct walk *walk, const struct unwind_long_rule *rule)
+{
+	uint64_t cfa = 0, fp = 0, ra = 0;
+	if (!evaluate(walk, &rule->cfa, 0, NULL, &cfa) || !may_move(walk, cfa, true))
+		return false;
+	if (!evaluate(walk, &rule->ra, 0, &cfa, &ra))
+		return false;
+	/* As for short rules: a slot below the stack pointer was given back already. */
+	bool restored = rule->fp.how == UNWIND_HOW_AT_CFA &&
+			cfa + (uint64_t)(int64_t)rule->fp.value < walk->registers.sp;
+	fp = walk->registers.fp;
+	if (!restored && !evaluate(walk, &rule->fp, fp, &cfa, &fp))
+		return false;
+	return step_to(walk, cfa, fp, ra);
+}
+
+/* The CFA where it is not simply a register and an offset. */
+static bool rare_cfa(struct walk *walk, const struct unwind_rule *rule, uint8_t kind, uint64_t *ret_cfa)
+{
+	const struct unwind_registers *registers = &walk->registers;
+	uint64_t value, offset = (uint64_t)(int64_t)(int16_t)rule->cfa_offset;
+	switch (kind) {
+	case UNWIND_CFA_PLT:
+		*ret_cfa = registers->sp + ((registers->ip & 15) >= (uint32_t)rule->cfa_offset ? 16 : 8);
+		return true;
+	case UNWIND_CFA_AT_SP:
+	case UNWIND_CFA_AT_FP:
+		value = kind == UNWIND_CFA_AT_SP ? registers->sp : registers->fp;
+		if (!unwind_read(walk->space, value + offset, &value))
+			return stop(walk, UNWIND_NO_MEMORY);
+		*ret_cfa = value + (uint64_t)(int64_t)(rule->cfa_offset >> 16);
+		return may_move(walk, *ret_cfa, true);
+	default:
+		if (!expression_register(walk->place.table->arch, registers, kind - UNWIND_CFA_REGISTER, &value))
+			return stop(walk, UNWIND_BAD_RULE);
+		*ret_cfa = value + (uint64_t)(int64_t)rule->cfa_offset;
+		return may_move(walk, *ret_cfa, true);
+	}
+}
+
+/* The caller's frame pointer, given the CFA. */
+static bool find_fp(struct walk *walk, const struct unwind_rule *rule, uint64_t cfa, uint64_t *ret_fp)
+{
+	uint64_t from = rule->fp == UNWIND_FP_AT_CFA ? cfa : walk->registers.fp;
+	uint64_t slot = from + (uint64_t)(int64_t)rule->fp_offset;
+	/* In an epilogue that has popped it the description may lag behind: below the stack pointer is nothing. */
+	if (rule->fp == UNWIND_FP_SAME || slot < walk->registers.sp)
+		*ret_fp = walk->registers.fp;
+	else if (!unwind_read(walk->space, slot, ret_fp))
+		return stop(walk, UNWIND_NO_MEMORY);
+	return true;
+}
+
+static bool step_by_frame_pointer(struct walk *walk);
+
+static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
+{
+	const struct unwind_table *table = walk->place.table;
+	uint8_t kind = rule->cfa & ~UNWIND_CFA_INTERRUPTED;
+	uint64_t cfa, fp, ra;
+	switch (kind) {
+	case UNWIND_CFA_SP:
+	case UNWIND_CFA_FP:
+		cfa = (kind == UNWIND_CFA_SP ? walk->registers.sp : walk->registers.fp) +
+		      (uint64_t)(int64_t)rule->cfa_offset;
+		if (!may_move(walk, cfa, false))
+			return false;
+		break;
+	case UNWIND_CFA_INVALID:
+		return step_by_frame_pointer(walk);
+	case UNWIND_CFA_STOP:
+		return stop(walk, UNWIND_COMPLETE);
+	case UNWIND_CFA_SIGNAL:
+		return step_signal(walk);
+	case UNWIND_CFA_LONG:
+		return step_long(walk, &table->long_rules[rule->cfa_offset]);
+	default:
+		if (!rare_cfa(walk, rule, kind, &cfa))
+			return false;
+	}
+	if (!unwind_read(walk->space, cfa + (uint64_t)(int64_t)table->arch->ra_slot, &ra))
+		return stop(walk, UNWIND_NO_MEMORY);
+	if (!find_fp(walk, rule, cfa, &fp))
+		return false;
+	return step_to(walk, cfa, fp, ra);
+}
+
+/* --- without a table --- */
+
+/*
+ * Code that says nothing about itself, most of it compiled at run time: by the chain of frame pointers. Its outermost
+ * frame has none. In a file with a table (assembler without annotations) the register may hold anything, 0 too.
+ */
+static bool step_by_frame_pointer(struct walk *walk)
+{
+	struct unwind_registers *registers = &walk->registers;
+	uint64_t fp = registers->fp, caller_fp, ra;
+	if (fp == 0 && !walk->place.table)
+		return stop(walk, UNWIND_COMPLETE);
+	if (fp < registers->sp || fp - registers->sp > FRAME_MOST || fp % 8 != 0)
+		return stop(walk, UNWIND_NO_TABLE);
+	if (!unwind_read(walk->space, fp, &caller_fp) || !unwind_read(walk->space, fp + 8, &ra))
+		return stop(walk, UNWIND_NO_MEMORY);
+	registers->known = 0;
+	registers->sp = fp + 16;
+	registers->fp = caller_fp;
+	registers->ip = ra;
+	walk->exact = false;
+	walk->by_frame_pointer = true;
+	return true;
+}
+
+/* To the caller; false when there is none, or none that can be trusted. */
+static bool step(struct walk *walk)
+{
+	const struct unwind_table *table = walk->place.table;
+	if (table) {
+		uint32_t number = unwind_rows_find(&table->rows, lookup_address(walk) - walk->place.bias);
+		const struct unwind_rule *rule = &table->rules[number];
+		if (!step_by_rule(walk, rule))
+			return false;
+		walk->exact = walk->exact || (rule->cfa & UNWIND_CFA_INTERRUPTED);
+	} else if (!step_by_frame_pointer(walk)) {
+		return false;
+	}
+	if (walk->registers.ip == 0)
+		return stop(walk, UNWIND_COMPLETE);
+	if (!find_place(walk))
+		return stop(walk, walk->by_frame_pointer ? UNWIND_NO_TABLE : UNWIND_NO_CODE);
+	return true;
+}
+
+size_t unwind_stack(const struct unwind_space *space, const struct unwind_registers *registers, uint64_t *addresses,
+		    bool *exact, size_t most, enum unwind_end *ret_end)
+{
+	struct walk walk = {.space = space, .registers = *registers, .exact = true, .end = UNWIND_NO_CODE};
+	size_t count = 0;
+	bool more = find_place(&walk);
+	do {
+		if (count == most) {
+			walk.end = UNWIND_TOO_DEEP;
+			break;
+		}
+		addresses[count] = walk.registers.ip;
+		if (exact)
+			exact[count] = walk.exact;
+		count++;
+	} while (more && step(&walk));
+	*ret_end = walk.end;
+	return count;
+}
+
+bool unwind_step(const struct unwind_space *space, struct unwind_registers *registers, bool *exact,
+		 enum unwind_end *ret_end)
+{
+	struct walk walk = {.space = space, .registers = *registers, .exact = *exact, .end = UNWIND_NO_CODE};
+	if (!find_place(&walk) || !step(&walk)) {
+		*ret_end = walk.end;
+		return false;
+	}
+	*registers = walk.registers;
+	*exact = walk.exact;
+	return true;
+}

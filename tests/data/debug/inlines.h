@@ -1,0 +1,3 @@
+extern volatile long sink;
+
+long other_unit(long value);

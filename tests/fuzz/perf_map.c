@@ -1,0 +1,39 @@
+/* Bytes as a perf map, and the same bytes as kallsyms. */
+#include "symbol/kallsyms.h"
+#include "symbol/perfmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static volatile size_t sink;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct perfmap *map;
+	struct kallsyms *symbols;
+	if (!perfmap_open_bytes(&map, data, size, NULL)) {
+		if (!perfmap_count(map))
+			abort();
+		for (size_t i = 0; i + 8 <= size && i < 512; i++) {
+			uint64_t address, start = 0;
+			memcpy(&address, data + i, sizeof address);
+			address = i & 1 ? address >> 48 : address;
+			const char *name = perfmap_find(map, address, &start);
+			if (name && start > address)
+				abort();
+			sink += name ? strlen(name) : 0;
+		}
+		perfmap_close(map);
+	}
+	if (!kallsyms_open_bytes(&symbols, data, size, NULL)) {
+		for (uint64_t address = 1; address; address <<= 1) {
+			const char *module = NULL;
+			const struct symtab_symbol *symbol = kallsyms_find(symbols, address, &module);
+			if (symbol && (symbol->start > address || symbol->end <= address))
+				abort();
+			sink += symbol ? strlen(symbol->name) + (module ? strlen(module) : 0) : 0;
+		}
+		kallsyms_close(symbols);
+	}
+	return 0;
+}

@@ -1,0 +1,414 @@
+/* Events → profile. The code that is sampled is just-in-time code with a perf map, so that no ELF file is needed. */
+#include "event/collect.h"
+#include "unit.h"
+
+#include <asm/perf_regs.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CODE 0x10000
+#define INNER (CODE + 0x10)
+#define OUTER (CODE + 0x50)
+#define MAIN (CODE + 0x90)
+#define OTHER (CODE + 0xd0)
+#define NAMELESS (CODE + 0x800)
+#define UNMAPPED 0x7000000
+
+static char map_path[64];
+
+static int write_map(void **state)
+{
+	(void)state;
+	snprintf(map_path, sizeof map_path, "/tmp/perf-%d.map", (int)getpid());
+	FILE *map = fopen(map_path, "w");
+	if (!map)
+		return -1;
+	fprintf(map, "%x 40 inner\n%x 40 outer\n%x 40 main\n%x 40 other\n", CODE, CODE + 0x40, CODE + 0x80,
+		CODE + 0xc0);
+	return fclose(map);
+}
+
+static int remove_map(void **state)
+{
+	(void)state;
+	return unlink(map_path);
+}
+
+struct run {
+	struct collector *collector;
+	struct event_sink sink;
+	struct event_source sources[2];
+	struct profile profile;
+	int32_t pid;
+};
+
+static const struct event_source *give_sources(void *context, size_t *ret_count)
+{
+	*ret_count = 2;
+	return ((struct run *)context)->sources;
+}
+
+static struct run *start(const struct collect_options *options)
+{
+	struct run *run = mem_zalloc(1, sizeof *run);
+	run->pid = (int32_t)getpid();
+	for (int i = 0; i < 2; i++)
+		run->sources[i] = (struct event_source){
+			.name = i ? "faults" : "cycles",
+			.attr = {.sample_type = PERF_SAMPLE_CALLCHAIN, .sample_max_stack = 8},
+		};
+	run->collector = collector_new(options);
+	run->sink = collector_sink(run->collector);
+	collector_set_tap(run->collector, &(struct collect_tap){.context = run, .sources = give_sources});
+	struct event_mmap mmap = {.pid = run->pid, .tid = run->pid, .start = CODE, .length = 0x1000, .path = "//anon"};
+	assert_int_equal(run->sink.mmap(run->sink.context, &mmap), 0);
+	struct event_comm comm = {.pid = run->pid, .tid = run->pid, .comm = "a b;c"};
+	assert_int_equal(run->sink.comm(run->sink.context, &comm), 0);
+	profile_init(&run->profile);
+	return run;
+}
+
+static void finish(struct run *run)
+{
+	collector_finish(run->collector, &run->profile);
+	collector_free(run->collector);
+	run->collector = NULL;
+}
+
+static void end(struct run *run)
+{
+	if (run->collector)
+		collector_free(run->collector);
+	profile_release(&run->profile);
+	free(run);
+}
+
+static struct event_sample sample_of(const struct run *run, const uint64_t *chain, size_t count)
+{
+	return (struct event_sample){
+		.mode = MODE_USER,
+		.pid = run->pid,
+		.tid = run->pid,
+		.cpu = 3,
+		.time = 1000,
+		.period = 10,
+		.ip = count > 1 ? chain[1] : 0,
+		.chain = chain,
+		.chain_count = count,
+	};
+}
+
+#define USER_CHAIN(...) ((const uint64_t[]){(uint64_t)PERF_CONTEXT_USER, __VA_ARGS__})
+/* Takes a sample; what follows the chain changes its fields. */
+#define TAKE(run, chain, ...)                                                         \
+	do {                                                                          \
+		struct event_sample taken = sample_of(run, chain, sizeof(chain) / 8); \
+		struct event_sample *s = &taken;                                      \
+		(void)s;                                                              \
+		__VA_ARGS__;                                                          \
+		assert_int_equal((run)->sink.sample((run)->sink.context, &taken), 0); \
+	} while (0)
+
+/* All samples as "comm;main;inner weight\n", in their order. */
+static char *folded(const struct profile *profile)
+{
+	struct buf out = {0};
+	buf_str(&out, "");
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		const struct sample *sample = &profile->samples[i];
+		const char *names[64];
+		size_t count = 0;
+		for (stack_id at = sample->stack; at != STACK_ROOT; at = profile->stacks[at].parent) {
+			const struct frame *frame = &profile->frames[profile->stacks[at].frame];
+			names[count++] = profile_text(profile, profile->functions[frame->function].name);
+		}
+		buf_str(&out, profile_text(profile, profile->threads[sample->thread].comm));
+		while (count-- > 0)
+			buf_printf(&out, ";%s", names[count]);
+		buf_printf(&out, " %lld\n", (long long)sample->weight);
+	}
+	return out.data;
+}
+
+static void expect(const struct run *run, const char *wanted)
+{
+	char *text CLEANUP_FREE = folded(&run->profile);
+	assert_string_equal(text, wanted);
+}
+
+static void samples_become_stacks_with_names(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 2});
+	TAKE(run, USER_CHAIN(INNER, OUTER, MAIN));
+	TAKE(run, USER_CHAIN(INNER + 4, OUTER, MAIN)); /* another place in the same function */
+	finish(run);
+	expect(run, "a_b:c;main;outer;inner 20\n");
+	assert_int_equal(run->profile.quality.samples, 2);
+	assert_int_equal(run->profile.samples[0].count, 2);
+	assert_int_equal(run->profile.quality.truncated, 0);
+	assert_int_equal(run->profile.quality.unresolved, 0);
+	end(run);
+}
+
+static void return_addresses_belong_to_the_call_before_them(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	/* A call that never returns may be the last instruction: what follows is the next function. */
+	TAKE(run, USER_CHAIN(CODE, CODE + 0x40, CODE + 0xc0));
+	finish(run);
+	expect(run, "a_b:c;main;inner;inner 10\n");
+	end(run);
+}
+
+static void a_sample_weighs_its_period_or_one(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	TAKE(run, USER_CHAIN(INNER), s->period = 0);
+	TAKE(run, USER_CHAIN(OUTER), s->period = UINT64_MAX);
+	finish(run);
+	expect(run, "a_b:c;inner 1\na_b:c;outer 9223372036854775807\n");
+	end(run);
+	run = start(&(struct collect_options){.threads = 1, .count_samples = true});
+	TAKE(run, USER_CHAIN(INNER), s->period = 500);
+	TAKE(run, USER_CHAIN(INNER), s->period = 600);
+	finish(run);
+	expect(run, "a_b:c;inner 2\n");
+	end(run);
+}
+
+static void events_are_kept_apart(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	TAKE(run, USER_CHAIN(INNER), s->source = 1);
+	TAKE(run, USER_CHAIN(INNER));
+	finish(run);
+	assert_int_equal(run->profile.value_count, 2);
+	assert_int_equal(run->profile.sample_count, 2);
+	value_id first = profile_first_value(&run->profile); /* of the recording, not of the samples */
+	assert_string_equal(profile_text(&run->profile, run->profile.values[first].name), "cycles");
+	end(run);
+}
+
+static void what_is_missing_is_counted_by_samples(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 3});
+	for (int i = 0; i < 5; i++)
+		TAKE(run, USER_CHAIN(NAMELESS, NAMELESS, MAIN));
+	TAKE(run, USER_CHAIN(INNER, UNMAPPED));
+	TAKE(run, USER_CHAIN(INNER, MAIN));
+	finish(run);
+	const struct quality *quality = &run->profile.quality;
+	assert_int_equal(quality->samples, 7);
+	assert_int_equal(quality->unresolved, 6);
+	assert_int_equal(quality->truncated, 1);
+	assert_int_equal(quality->module_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const char *module = profile_text(&run->profile, quality->modules[i].module);
+		assert_int_equal(quality->modules[i].frames, strcmp(module, map_path) == 0 ? 10 : 1);
+	}
+	end(run);
+}
+
+static void chains_that_do_not_end_well_are_truncated(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	TAKE(run,
+	     USER_CHAIN(INNER, INNER, INNER, INNER, INNER, INNER, INNER, OUTER)); /* as many as the kernel follows */
+	TAKE(run, USER_CHAIN(INNER, OUTER, (uint64_t)-3, MAIN)); /* no address and no marker */
+	finish(run);
+	expect(run, "a_b:c;[truncated];outer;inner;inner;inner;inner;inner;inner;inner 10\n"
+		    "a_b:c;[truncated];outer;inner 10\n");
+	assert_int_equal(run->profile.quality.truncated, 2);
+	assert_non_null(
+		strstr(profile_text(&run->profile, run->profile.quality.truncated_advice), "perf_event_max_stack"));
+	end(run);
+}
+
+static void without_a_chain_the_address_is_the_stack(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	struct event_sample sample = sample_of(run, NULL, 0);
+	sample.ip = CODE + 0x40;
+	assert_int_equal(run->sink.sample(run->sink.context, &sample), 0);
+	finish(run);
+	expect(run, "a_b:c;outer 10\n");
+	end(run);
+}
+
+static void filters_take_parts_and_count_only_them(void **state)
+{
+	(void)state;
+	static const char *const functions[] = {"oth*", NULL}, *const comms[] = {"a b*", NULL},
+				 *const none[] = {"x", NULL};
+	static const uint32_t cpus[] = {1, 4, UINT32_MAX};
+	const int32_t pids[] = {(int32_t)getpid() + 1, -1};
+	struct collect_filter filters[] = {
+		{.profile = {.functions = functions}},
+		{.profile = {.comms = comms}},
+		{.profile = {.comms = none}},
+		{.profile = {.pids = pids}},
+		{.cpus = cpus},
+		{.from = 5, .to = 10},
+		{.cgroups = none},
+	};
+	static const struct {
+		uint64_t samples, unresolved;
+	} wanted[] = {{2, 1}, {4, 2}, {0, 0}, {0, 0}, {1, 0}, {2, 1}, {0, 0}};
+	for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+		struct run *run = start(&(struct collect_options){.threads = 2, .filter = filters[i]});
+		TAKE(run, USER_CHAIN(INNER, MAIN), s->time = 100);
+		TAKE(run, USER_CHAIN(NAMELESS, MAIN), s->time = 105);
+		TAKE(run, USER_CHAIN(INNER, OTHER), s->cpu = 4, s->time = 109);
+		TAKE(run, USER_CHAIN(NAMELESS, OTHER), s->time = 110);
+		finish(run);
+		assert_int_equal(run->profile.quality.samples, wanted[i].samples);
+		assert_int_equal(run->profile.quality.unresolved, wanted[i].unresolved);
+		end(run);
+	}
+}
+
+static void threads_can_stand_for_their_cpu_or_cgroup(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1, .name_cpu = true});
+	TAKE(run, USER_CHAIN(INNER));
+	TAKE(run, USER_CHAIN(INNER), s->cpu = UINT32_MAX);
+	finish(run);
+	expect(run, "003;inner 10\nunknown;inner 10\n");
+	end(run);
+	run = start(&(struct collect_options){.threads = 1, .name_cgroup = true});
+	run->sink.cgroup(run->sink.context, &(struct event_cgroup){.id = 5, .path = "/old"});
+	run->sink.cgroup(run->sink.context, &(struct event_cgroup){.id = 5, .path = "/system"});
+	TAKE(run, USER_CHAIN(INNER), s->cgroup = 5);
+	finish(run);
+	expect(run, "/system;inner 10\n");
+	end(run);
+}
+
+static void a_thread_without_a_name_is_called_by_its_number(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	TAKE(run, USER_CHAIN(UNMAPPED), s->pid = -1, s->tid = -1);
+	finish(run);
+	expect(run, ":-1;[unknown] 10\n");
+	end(run);
+}
+
+static void any_number_of_threads_gives_the_same(void **state)
+{
+	(void)state;
+	for (unsigned threads = 1; threads <= 4; threads += 3) {
+		struct run *run = start(&(struct collect_options){.threads = threads});
+		for (int i = 0; i < 60000; i++) /* several batches */
+			TAKE(run, USER_CHAIN(INNER + i % 7, OUTER + i % 3, i % 2 ? MAIN : OTHER),
+			     s->period = 1 + i % 5);
+		finish(run);
+		assert_int_equal(run->profile.quality.samples, 60000);
+		assert_int_equal(run->profile.sample_count, 2);
+		assert_int_equal(profile_total(&run->profile, 0), 180000);
+		end(run);
+	}
+}
+
+static void order_is_kept_when_asked_for(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 4, .keep_order = true});
+	TAKE(run, USER_CHAIN(INNER));
+	TAKE(run, USER_CHAIN(OUTER));
+	TAKE(run, USER_CHAIN(INNER));
+	finish(run);
+	expect(run, "a_b:c;inner 10\na_b:c;outer 10\na_b:c;inner 10\n");
+	assert_true(run->profile.ordered);
+	end(run);
+}
+
+static void note_sample(void *context, const struct batch_sample *sample, const struct stack_frame *frames,
+			size_t count)
+{
+	buf_printf(context, "%s %s %zu %llx\n", sample->comm, sample->event, count,
+		   (unsigned long long)frames[0].address);
+}
+
+static void each_sample_can_be_had(void **state)
+{
+	(void)state;
+	CLEANUP_BUF struct buf seen = {0};
+	struct run *run = start(&(struct collect_options){.threads = 4, .each = note_sample, .each_context = &seen});
+	TAKE(run, USER_CHAIN(INNER, MAIN));
+	TAKE(run, USER_CHAIN(OUTER));
+	finish(run);
+	assert_string_equal(seen.data, "a b;c cycles 2 10010\na b;c cycles 1 10050\n");
+	end(run);
+}
+
+#ifdef __x86_64__
+/* A stack of frame pointers from `sp` up, `frames` of them, that all return to the same place in outer(). */
+static size_t make_stack(uint64_t *stack, uint64_t sp, size_t frames)
+{
+	for (size_t i = 0; i < frames; i++) {
+		stack[2 * i] = sp + 16 * (i + 1);
+		stack[2 * i + 1] = OUTER;
+	}
+	return frames * 16;
+}
+
+static void a_stack_copy_that_ends_is_continued_by_the_call_chain(void **state)
+{
+	(void)state;
+	enum { RECURSION = 6, COPIED = 3 };
+	const uint64_t sp = 0x7ffe0000;
+	uint64_t stack[2 * COPIED], registers[] = {sp /* rbp */, sp, INNER};
+	size_t size = make_stack(stack, sp, COPIED);
+	uint64_t chain[] = {(uint64_t)PERF_CONTEXT_USER, INNER, OUTER, OUTER, OUTER, OUTER, OUTER, OUTER, MAIN};
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	struct event_sample sample = sample_of(run, chain, RECURSION + 3);
+	sample.user = (struct event_registers){
+		.abi = PERF_SAMPLE_REGS_ABI_64,
+		.mask = 1u << PERF_REG_X86_BP | 1u << PERF_REG_X86_SP | 1u << PERF_REG_X86_IP,
+		.values = registers,
+	};
+	sample.stack = (const uint8_t *)stack;
+	sample.stack_size = sample.stack_asked = size;
+	assert_int_equal(run->sink.sample(run->sink.context, &sample), 0);
+	sample.chain_count = 0; /* and without a chain it is truncated */
+	assert_int_equal(run->sink.sample(run->sink.context, &sample), 0);
+	finish(run);
+	expect(run, "a_b:c;main;outer;outer;outer;outer;outer;outer;inner 10\n"
+		    "a_b:c;[truncated];outer;outer;outer;inner 10\n");
+	assert_int_equal(run->profile.quality.truncated, 1);
+	end(run);
+}
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_become_stacks_with_names),
+		cmocka_unit_test(return_addresses_belong_to_the_call_before_them),
+		cmocka_unit_test(a_sample_weighs_its_period_or_one),
+		cmocka_unit_test(events_are_kept_apart),
+		cmocka_unit_test(what_is_missing_is_counted_by_samples),
+		cmocka_unit_test(chains_that_do_not_end_well_are_truncated),
+		cmocka_unit_test(without_a_chain_the_address_is_the_stack),
+		cmocka_unit_test(filters_take_parts_and_count_only_them),
+		cmocka_unit_test(threads_can_stand_for_their_cpu_or_cgroup),
+		cmocka_unit_test(a_thread_without_a_name_is_called_by_its_number),
+		cmocka_unit_test(any_number_of_threads_gives_the_same),
+		cmocka_unit_test(order_is_kept_when_asked_for),
+		cmocka_unit_test(each_sample_can_be_had),
+#ifdef __x86_64__
+		cmocka_unit_test(a_stack_copy_that_ends_is_continued_by_the_call_chain),
+#endif
+	};
+	return cmocka_run_group_tests_name("collect", tests, write_map, remove_map);
+}

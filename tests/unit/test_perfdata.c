@@ -1,0 +1,697 @@
+/* perf.data: what is in a record and in the header. */
+#include "perfdata_build.h"
+
+#include "perfdata/names.h"
+
+/* --- samples --- */
+
+#define USER_MASK 0xff0fffull
+#define INTERRUPT_MASK 0x3ull
+
+static uint64_t value_of(unsigned field)
+{
+	return 0x0101010101010101ull * (field + 1);
+}
+
+/* Writes a sample by the kernel's rules, with values that tell the field. */
+static void put_full_sample(struct buf *out, const struct perf_event_attr *attr)
+{
+	CLEANUP_BUF struct buf body = {0};
+	uint64_t type = attr->sample_type;
+	static const unsigned first[] = {16, 0, 1, 2, 3, 6, 9, 7, 8}; /* IDENTIFIER, IP, TID, TIME, …, CPU, PERIOD */
+	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+		if (type >> first[i] & 1)
+			put64(&body, value_of(first[i]));
+	if (type & PERF_SAMPLE_READ)
+		put64(&body, value_of(4));
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		put64(&body, 3);
+		put64(&body, PERF_CONTEXT_USER);
+		put64(&body, 0x1000);
+		put64(&body, 0x2000);
+	}
+	if (type & PERF_SAMPLE_RAW) {
+		put32(&body, 12);
+		buf_add(&body, "raw bytes!!!", 12);
+	}
+	if (type & PERF_SAMPLE_BRANCH_STACK) {
+		put64(&body, 2);
+		if (attr->branch_sample_type & BRANCH_HW_INDEX)
+			put64(&body, 7);
+		for (uint64_t i = 0; i < 6; i++)
+			put64(&body, 100 + i);
+		for (uint64_t i = 0; i < 2 && attr->branch_sample_type & BRANCH_COUNTERS; i++)
+			put64(&body, 200 + i);
+	}
+	if (type & PERF_SAMPLE_REGS_USER) {
+		put64(&body, PERF_SAMPLE_REGS_ABI_64);
+		for (int i = 0; i < __builtin_popcountll(USER_MASK); i++)
+			put64(&body, 300 + (uint64_t)i);
+	}
+	if (type & PERF_SAMPLE_STACK_USER) {
+		put64(&body, 32);
+		buf_add(&body, "0123456789abcdef0123456789ABCDEF", 32);
+		put64(&body, 24);
+	}
+	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		put64(&body, 0x0003000200000001);
+	if (type & PERF_SAMPLE_DATA_SRC)
+		put64(&body, value_of(15));
+	if (type & PERF_SAMPLE_TRANSACTION)
+		put64(&body, value_of(17));
+	if (type & PERF_SAMPLE_REGS_INTR) {
+		put64(&body, PERF_SAMPLE_REGS_ABI_32);
+		put64(&body, 400);
+		put64(&body, 401);
+	}
+	static const unsigned last[] = {19, 21, 22, 23}; /* PHYS_ADDR, CGROUP, DATA_PAGE_SIZE, CODE_PAGE_SIZE */
+	for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+		if (type >> last[i] & 1)
+			put64(&body, value_of(last[i]));
+	if (type & PERF_SAMPLE_AUX) {
+		put64(&body, 8);
+		put64(&body, 0);
+	}
+	put_record(out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL | MISC_EXACT_IP, &body);
+}
+
+static uint64_t expected(uint64_t type, unsigned field, uint64_t otherwise)
+{
+	return type >> field & 1 ? value_of(field) : otherwise;
+}
+
+static void check_fixed_fields(const struct event_sample *sample, uint64_t type)
+{
+	assert_int_equal(sample->mode, MODE_KERNEL);
+	assert_true(sample->exact_ip);
+	assert_int_equal(sample->ip, expected(type, 0, 0));
+	assert_int_equal(sample->pid, (int32_t)expected(type, 1, (uint64_t)-1));
+	assert_int_equal(sample->tid, (int32_t)(expected(type, 1, (uint64_t)-1) >> 32));
+	assert_int_equal(sample->time, expected(type, 2, 0));
+	assert_int_equal(sample->address, expected(type, 3, 0));
+	assert_int_equal(sample->id, expected(type, 6, expected(type, 16, 0)));
+	assert_int_equal(sample->stream_id, expected(type, 9, 0));
+	assert_int_equal(sample->cpu, (uint32_t)expected(type, 7, UINT32_MAX));
+	if (!(type & PERF_SAMPLE_READ))
+		assert_int_equal(sample->period, expected(type, 8, 1));
+	assert_int_equal(sample->data_source, expected(type, 15, 0));
+	assert_int_equal(sample->transaction, expected(type, 17, 0));
+	assert_int_equal(sample->physical_address, expected(type, 19, 0));
+	assert_int_equal(sample->cgroup, expected(type, 21, 0));
+	assert_int_equal(sample->data_page_size, expected(type, 22, 0));
+	assert_int_equal(sample->code_page_size, expected(type, 23, 0));
+	if (type & PERF_SAMPLE_WEIGHT_STRUCT) {
+		assert_int_equal(sample->weight, 1);
+		assert_int_equal(sample->instruction_latency, 2);
+		assert_int_equal(sample->retire_latency, 3);
+	} else {
+		assert_int_equal(sample->weight, type & PERF_SAMPLE_WEIGHT ? 0x0003000200000001 : 0);
+	}
+}
+
+static void check_variable_fields(const struct seen *seen, const struct perf_event_attr *attr)
+{
+	const struct event_sample *sample = &seen->sample;
+	uint64_t type = attr->sample_type;
+	assert_int_equal(sample->chain_count, type & PERF_SAMPLE_CALLCHAIN ? 3 : 0);
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		assert_true(seen->chain[0] == PERF_CONTEXT_USER && seen->chain[2] == 0x2000);
+	assert_int_equal(sample->raw_size, type & PERF_SAMPLE_RAW ? 12 : 0);
+	if (type & PERF_SAMPLE_RAW)
+		assert_memory_equal(seen->raw, "raw bytes!!!", 12);
+	assert_int_equal(sample->branch_count, type & PERF_SAMPLE_BRANCH_STACK ? 2 : 0);
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		assert_true(seen->branches[0].from == 100 && seen->branches[1].to == 104);
+	bool counters = type & PERF_SAMPLE_BRANCH_STACK && attr->branch_sample_type & BRANCH_COUNTERS;
+	assert_int_equal(sample->branch_counters != NULL, counters);
+	if (counters)
+		assert_int_equal(seen->counters[1], 201);
+	assert_int_equal(sample->user.abi, type & PERF_SAMPLE_REGS_USER ? PERF_SAMPLE_REGS_ABI_64 : 0);
+	if (type & PERF_SAMPLE_REGS_USER)
+		assert_true(sample->user.mask == USER_MASK && seen->registers[0] == 300 && seen->registers[19] == 319);
+	assert_int_equal(sample->interrupt.abi, type & PERF_SAMPLE_REGS_INTR ? PERF_SAMPLE_REGS_ABI_32 : 0);
+	if (type & PERF_SAMPLE_REGS_INTR)
+		assert_int_equal(seen->interrupt[1], 401);
+	assert_int_equal(sample->stack_size, type & PERF_SAMPLE_STACK_USER ? 24 : 0);
+	assert_int_equal(sample->stack_asked, type & PERF_SAMPLE_STACK_USER ? 32 : 0);
+	if (type & PERF_SAMPLE_STACK_USER)
+		assert_memory_equal(seen->stack, "0123456789abcdef01234567", 24);
+}
+
+static void check_sample_type(uint64_t type, uint64_t branch_type)
+{
+	struct build_event event = {.attr = software_event(0, type)};
+	event.attr.branch_sample_type = branch_type;
+	event.attr.sample_regs_user = USER_MASK;
+	event.attr.sample_regs_intr = INTERRUPT_MASK;
+	CLEANUP_BUF struct buf records = {0};
+	put_full_sample(&records, &event.attr);
+	CLEANUP_BUF struct buf file = build_file(&event, 1, &records, NULL, 0);
+	struct seen seen = {0};
+	struct perfdata *data;
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+	assert_int_equal(seen.samples, 1);
+	check_fixed_fields(&seen.sample, type);
+	check_variable_fields(&seen, &event.attr);
+	assert_int_equal(perfdata_quality(data)->malformed, 0);
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
+static void samples_with_each_field_alone_and_in_pairs(void **state)
+{
+	(void)state;
+	for (unsigned a = 0; a < 25; a++)
+		for (unsigned b = a; b < 25; b++)
+			check_sample_type(1ull << a | 1ull << b, 0);
+}
+
+static void samples_with_any_set_of_fields(void **state)
+{
+	(void)state;
+	uint64_t random = 1;
+	for (unsigned i = 0; i < 1000; i++) {
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		check_sample_type(random >> 32 & 0x1ffffff,
+				  (random & 1 ? BRANCH_HW_INDEX : 0) | (random & 2 ? BRANCH_COUNTERS : 0));
+	}
+	check_sample_type(0x1ffffff, BRANCH_HW_INDEX | BRANCH_COUNTERS);
+}
+
+static void samples_without_user_memory_have_neither_registers_nor_stack(void **state)
+{
+	(void)state;
+	struct build_event event = {
+		.attr = software_event(0, PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT)};
+	event.attr.sample_regs_user = USER_MASK;
+	CLEANUP_BUF struct buf records = {0};
+	put_words(&records, PERF_RECORD_SAMPLE, 0, 0, 0, 42); /* abi 0, stack size 0 */
+	CLEANUP_BUF struct buf file = build_file(&event, 1, &records, NULL, 0);
+	struct seen seen = {0};
+	struct perfdata *data;
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+	assert_int_equal(seen.sample.user.abi, 0);
+	assert_int_equal(seen.sample.stack_size, 0);
+	assert_int_equal(seen.sample.weight, 42);
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
+static void sizes_that_lie_cost_their_record_only(void **state)
+{
+	(void)state;
+	const uint64_t lies[] = {1, 5, 0xffff, 0x10000, 1ull << 32, 1ull << 61, UINT64_MAX / 8, UINT64_MAX};
+	const uint64_t types[] = {PERF_SAMPLE_CALLCHAIN,  PERF_SAMPLE_RAW,       PERF_SAMPLE_BRANCH_STACK,
+				  PERF_SAMPLE_STACK_USER, PERF_SAMPLE_REGS_USER, PERF_SAMPLE_READ};
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		for (size_t j = 0; j < sizeof lies / sizeof *lies; j++) {
+			struct build_event event = {.attr = software_event(0, types[i])};
+			event.attr.sample_regs_user = USER_MASK;
+			event.attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+			CLEANUP_BUF struct buf records = {0};
+			put_words(&records, PERF_RECORD_SAMPLE, 0, lies[j] ? lies[j] : 1);
+			put_simple_comm(&records, "after", 1, 5);
+			CLEANUP_BUF struct buf file = build_file(&event, 1, &records, NULL, 0);
+			struct seen seen = {0};
+			struct perfdata *data;
+			assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+			bool raw_is_empty = types[i] == PERF_SAMPLE_RAW && (uint32_t)lies[j] <= 4;
+			assert_int_equal(seen.samples, raw_is_empty ? 1 : 0);
+			assert_int_equal(perfdata_quality(data)->malformed, raw_is_empty ? 0 : 1);
+			assert_non_null(strstr(seen_text(&seen), "comm after"));
+			perfdata_close(data);
+			seen_release(&seen);
+		}
+	}
+}
+
+static void counter_groups_give_each_event_what_it_moved_by(void **state)
+{
+	(void)state;
+	const uint64_t first_ids[] = {11}, second_ids[] = {22};
+	uint64_t type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_READ | PERF_SAMPLE_ID;
+	struct build_event events[] = {
+		{software_event(PERF_COUNT_SW_CPU_CLOCK, type), first_ids, 1},
+		{software_event(PERF_COUNT_SW_PAGE_FAULTS, type), second_ids, 1},
+	};
+	for (int i = 0; i < 2; i++)
+		events[i].attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | READ_FORMAT_LOST |
+					     PERF_FORMAT_TOTAL_TIME_ENABLED;
+	CLEANUP_BUF struct buf records = {0};
+	put_words(&records, PERF_RECORD_SAMPLE, 0, 0x10, 1, 100, 11, 2, 999, 1000, 11, 0, 7, 22, 0);
+	put_words(&records, PERF_RECORD_SAMPLE, 0, 0x20, 1, 200, 11, 2, 999, 1500, 11, 0, 7, 22, 0);
+	CLEANUP_BUF struct buf file = build_file(events, 2, &records, NULL, 0);
+	struct seen seen = {0};
+	struct perfdata *data;
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+	/* The second event did not move between the samples. */
+	assert_string_equal(seen_text(&seen), "sample 10 0 100\nsample 10 0 100\nsample 20 0 200\n");
+	assert_int_equal(seen.sample.source, 0);
+	assert_int_equal(seen.sample.period, 500);
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
+static void call_chains_that_come_later_are_joined(void **state)
+{
+	(void)state;
+	struct build_event event = {.attr = software_event(0, SIMPLE_TYPE | PERF_SAMPLE_CALLCHAIN)};
+	CLEANUP_BUF struct buf records = {0};
+	uint64_t thread_7 = 7ull << 32 | 1, thread_8 = 8ull << 32 | 1;
+	put_words(&records, PERF_RECORD_SAMPLE, 0, 0xa, thread_7, 10, 4, PERF_CONTEXT_KERNEL, 0xa,
+		  CONTEXT_USER_DEFERRED, 99);
+	put_words(&records, PERF_RECORD_SAMPLE, 0, 0xb, thread_8, 20, 2, CONTEXT_USER_DEFERRED, 99);
+	put_words(&records, RECORD_CALLCHAIN_DEFERRED, 0, 98, 1, 0x333, thread_7, 25);
+	put_words(&records, RECORD_CALLCHAIN_DEFERRED, 0, 99, 3, PERF_CONTEXT_USER, 0x111, 0x222, thread_7, 30);
+	put_words(&records, PERF_RECORD_EXIT, 0, 1, 8, 40, thread_8, 40);
+	CLEANUP_BUF struct buf file = build_file(&event, 1, &records, NULL, 0);
+	struct seen seen = {.stop_after = 1};
+	struct perfdata *data;
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), ERR_LIMIT);
+	const uint64_t joined[] = {PERF_CONTEXT_KERNEL, 0xa, PERF_CONTEXT_USER, 0x111, 0x222};
+	assert_int_equal(seen.sample.chain_count, 5);
+	assert_memory_equal(seen.chain, joined, sizeof joined);
+	perfdata_close(data);
+	seen_release(&seen);
+
+	seen = (struct seen){0};
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+	assert_string_equal(seen_text(&seen), "sample a 7 10\nsample b 8 20\nexit 1/8 40\n");
+	assert_int_equal(seen.sample.chain_count, 0); /* the marker and the cookie are no addresses */
+	assert_int_equal(perfdata_quality(data)->deferred_missing, 1);
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
+/* --- which event --- */
+
+static void check_two_events(uint64_t id_field)
+{
+	const uint64_t first_ids[] = {5, 6}, second_ids[] = {7};
+	struct build_event events[] = {
+		{software_event(PERF_COUNT_SW_CPU_CLOCK, SIMPLE_TYPE | id_field), first_ids, 2},
+		{software_event(PERF_COUNT_SW_PAGE_FAULTS, SIMPLE_TYPE | id_field | PERF_SAMPLE_ADDR), second_ids, 1},
+	};
+	/* Without IDENTIFIER all events must have their id at the same place. */
+	if (id_field == PERF_SAMPLE_ID)
+		events[0].attr.sample_type |= PERF_SAMPLE_ADDR;
+	CLEANUP_BUF struct buf records = {0};
+	if (id_field == PERF_SAMPLE_IDENTIFIER) {
+		put_words(&records, PERF_RECORD_SAMPLE, 0, 6, 0x10, 1, 100);
+		put_words(&records, PERF_RECORD_SAMPLE, 0, 7, 0x20, 1, 200, 0xadd);
+	} else {
+		put_words(&records, PERF_RECORD_SAMPLE, 0, 0x10, 1, 100, 0, 6);
+		put_words(&records, PERF_RECORD_SAMPLE, 0, 0x20, 1, 200, 0xadd, 7);
+	}
+	CLEANUP_BUF struct buf file = build_file(events, 2, &records, NULL, 0);
+	struct seen seen = {0};
+	struct perfdata *data;
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+	assert_string_equal(seen_text(&seen), "sample 10 0 100\nsample 20 0 200\n");
+	assert_int_equal(seen.sample.source, 1);
+	assert_int_equal(seen.sample.address, 0xadd);
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
+static void several_events_are_told_apart_by_their_ids(void **state)
+{
+	(void)state;
+	check_two_events(PERF_SAMPLE_IDENTIFIER);
+	check_two_events(PERF_SAMPLE_ID);
+}
+
+static void samples_of_unknown_events_are_counted(void **state)
+{
+	(void)state;
+	const uint64_t ids[] = {5, 6};
+	struct build_event events[] = {
+		{software_event(0, SIMPLE_TYPE | PERF_SAMPLE_IDENTIFIER), ids, 1},
+		{software_event(2, SIMPLE_TYPE | PERF_SAMPLE_IDENTIFIER), ids + 1, 1},
+	};
+	CLEANUP_BUF struct buf records = {0};
+	put_words(&records, PERF_RECORD_SAMPLE, 0, 77, 0x10, 1, 100);
+	CLEANUP_BUF struct buf file = build_file(events, 2, &records, NULL, 0);
+	struct seen seen = {0};
+	struct perfdata *data;
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+	assert_string_equal(seen_text(&seen), "sample 10 0 100\n");
+	assert_int_equal(perfdata_quality(data)->unknown_ids, 1);
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
+static void names_are_made_of_attributes(void **state)
+{
+	(void)state;
+	static const struct {
+		struct perf_event_attr attr;
+		const char *pmu, *name;
+	} cases[] = {
+		{{.type = PERF_TYPE_HARDWARE, .config = 0}, NULL, "cycles"},
+		{{.type = PERF_TYPE_HARDWARE, .config = 1, .exclude_kernel = 1, .exclude_hv = 1},
+		 NULL,
+		 "instructions:u"},
+		{{.type = PERF_TYPE_HARDWARE, .config = 0, .exclude_user = 1, .exclude_hv = 1, .precise_ip = 2},
+		 NULL,
+		 "cycles:kpp"},
+		{{.type = PERF_TYPE_HARDWARE, .config = 0x400000000}, NULL, "cycles"},
+		{{.type = PERF_TYPE_HARDWARE, .config = 99}, NULL, "hardware:0x63"},
+		{{.type = PERF_TYPE_SOFTWARE, .config = 0}, NULL, "cpu-clock"},
+		{{.type = PERF_TYPE_SOFTWARE, .config = 2}, NULL, "page-faults"},
+		{{.type = PERF_TYPE_SOFTWARE, .config = 11}, NULL, "cgroup-switches"},
+		{{.type = PERF_TYPE_HW_CACHE, .config = 0x10000}, NULL, "L1-dcache-load-misses"},
+		{{.type = PERF_TYPE_HW_CACHE, .config = 0x102}, NULL, "LLC-stores"},
+		{{.type = PERF_TYPE_HW_CACHE, .config = 0x60000}, NULL, "cache:0x60000"},
+		{{.type = PERF_TYPE_RAW, .config = 0x1c2}, NULL, "r1c2"},
+		{{.type = PERF_TYPE_TRACEPOINT, .config = 316}, NULL, "tracepoint:316"},
+		{{.type = PERF_TYPE_BREAKPOINT, .bp_addr = 0x1000, .bp_type = 3}, NULL, "mem:0x1000:rw"},
+		{{.type = 9, .config = 4}, "msr", "msr/config=0x4/"},
+		{{.type = 77, .config = 4}, NULL, "type77:0x4"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		CLEANUP_BUF struct buf name = {0};
+		event_name(&name, &cases[i].attr, cases[i].pmu);
+		assert_string_equal(name.data, cases[i].name);
+	}
+}
+
+/* --- other records --- */
+
+static void trailers_with_any_set_of_fields(void **state)
+{
+	(void)state;
+	static const uint64_t fields[] = {PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
+					  PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,  PERF_SAMPLE_IDENTIFIER};
+	for (unsigned set = 0; set < 64; set++) {
+		CLEANUP_BUF struct buf records = {0}, body = {0}, earlier = {0};
+		uint64_t type = 0;
+		put_pair(&body, 55, 66);
+		put_pair(&earlier, 1, 2);
+		put_text(&earlier, "earlier", 8);
+		for (unsigned i = 0; i < 6; i++) {
+			if (!(set >> i & 1))
+				continue;
+			type |= fields[i];
+			put64(&body, value_of(i));
+			put64(&earlier, fields[i] == PERF_SAMPLE_TIME ? 1 : value_of(i));
+		}
+		put_record(&records, PERF_RECORD_SWITCH_CPU_WIDE, MISC_SWITCH_OUT | MISC_SWITCH_OUT_PREEMPT, &body);
+		put_record(&records, PERF_RECORD_COMM, 0, &earlier);
+		struct build_event event = {.attr = software_event(0, type | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD)};
+		CLEANUP_BUF struct buf file = build_file(&event, 1, &records, NULL, 0);
+		struct seen seen = {0};
+		struct perfdata *data;
+		assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+		assert_true(seen.change.out && seen.change.preempted);
+		assert_memory_equal(seen_text(&seen), set & 2 ? "comm earlier" : "switch out", 10);
+		assert_int_equal(seen.change.other_pid, 55);
+		assert_int_equal(seen.change.other_tid, 66);
+		assert_int_equal(seen.change.tid, set & 1 ? (int32_t)(value_of(0) >> 32) : -1);
+		assert_int_equal(seen.change.time, set & 2 ? value_of(1) : 0);
+		assert_int_equal(seen.change.cpu, set & 16 ? (uint32_t)value_of(4) : UINT32_MAX);
+		perfdata_close(data);
+		seen_release(&seen);
+	}
+}
+
+static void put_mmap2(struct buf *out, bool build_id, const char *path)
+{
+	CLEANUP_BUF struct buf body = {0};
+	put_pair(&body, 3, 4);
+	put64(&body, 0x400000);
+	put64(&body, 0x2000);
+	put64(&body, 0x1000);
+	if (build_id) {
+		put32(&body, 20);
+		buf_add(&body, "abcdefghijklmnopqrst", 20);
+	} else {
+		put_pair(&body, 8, 1);
+		put64(&body, 1234);
+		put64(&body, 5);
+	}
+	put_pair(&body, 5, 2);
+	put_text(&body, path, 8);
+	put_pair(&body, 3, 4);
+	put64(&body, 50);
+	put_record(out, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (build_id ? MISC_MMAP_BUILD_ID : 0), &body);
+}
+
+static void mappings_with_inode_or_build_id(void **state)
+{
+	(void)state;
+	for (int build_id = 0; build_id < 2; build_id++) {
+		CLEANUP_BUF struct buf records = {0};
+		put_mmap2(&records, build_id, "/bin/program");
+		CLEANUP_BUF struct buf file = build_simple_file(&records);
+		struct seen seen = {0};
+		struct perfdata *data;
+		assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+		assert_string_equal(seen.path, "/bin/program");
+		assert_true(seen.mmap.start == 0x400000 && seen.mmap.length == 0x2000 && seen.mmap.offset == 0x1000);
+		assert_true(seen.mmap.protection == 5 && seen.mmap.flags == 2 && seen.mmap.time == 50 &&
+			    !seen.mmap.kernel);
+		assert_int_equal(seen.mmap.build_id.size, build_id ? 20 : 0);
+		assert_int_equal(seen.mmap.inode, build_id ? 0 : 1234);
+		if (build_id)
+			assert_memory_equal(seen.mmap.build_id.bytes, "abcdefghijklmnopqrst", 20);
+		else
+			assert_true(seen.mmap.major == 8 && seen.mmap.minor == 1 && seen.mmap.inode_generation == 5);
+		perfdata_close(data);
+		seen_release(&seen);
+	}
+}
+
+static void put_text_record(struct buf *out, uint32_t type, const uint64_t *words, size_t count, const char *text)
+{
+	CLEANUP_BUF struct buf body = {0};
+	buf_add(&body, words, count * 8);
+	put_text(&body, text, 8);
+	put64(&body, 9ull << 32 | 1); /* tid */
+	put64(&body, 60); /* time */
+	put_record(out, type, 0, &body);
+}
+
+static void all_other_records(void **state)
+{
+	(void)state;
+	CLEANUP_BUF struct buf records = {0};
+	put_text_record(&records, PERF_RECORD_MMAP, (const uint64_t[]){(uint32_t)-1, 1, 2, 3}, 4,
+			"[kernel.kallsyms]_text");
+	put_text_record(&records, PERF_RECORD_KSYMBOL, (const uint64_t[]){0xabc, 0x1000100000040}, 2, "bpf_prog_1");
+	put_text_record(&records, PERF_RECORD_CGROUP, (const uint64_t[]){42}, 1, "/user.slice");
+	uint64_t trailer = 9ull << 32 | 1;
+	put_words(&records, PERF_RECORD_FORK, 0, 1ull << 32 | 7, 9ull << 32 | 8, 59, trailer, 60);
+	put_words(&records, PERF_RECORD_EXIT, 0, 1ull << 32 | 7, 9ull << 32 | 8, 59, trailer, 60);
+	put_words(&records, PERF_RECORD_NAMESPACES, 0, 8ull << 32 | 7, 2, 1, 2, 3, 4, trailer, 60);
+	put_words(&records, PERF_RECORD_THROTTLE, 0, 59, 1, 1, trailer, 60);
+	put_words(&records, PERF_RECORD_UNTHROTTLE, 0, 59, 1, 1, trailer, 60);
+	put_words(&records, PERF_RECORD_SWITCH, 0, trailer, 60);
+	put_words(&records, PERF_RECORD_LOST, 0, 0, 17, trailer, 60);
+	put_words(&records, PERF_RECORD_BPF_EVENT, 0, 1, 2, trailer, 60);
+	put_words(&records, PERF_RECORD_AUX, 0, 1, 2, 3, trailer, 60);
+	put_words(&records, 40, 0, 1, 2);
+	put_words(&records, 40000, 1, 1, 2); /* simpleperf: 0x10018 bytes */
+	for (unsigned i = 0; i < 0x10000; i++)
+		buf_char(&records, 'x');
+	put_simple_comm(&records, "last", 1, 61);
+	CLEANUP_BUF struct buf file = build_simple_file(&records);
+	struct seen seen = {0};
+	struct perfdata *data;
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+	assert_string_equal(seen_text(&seen), "mmap [kernel.kallsyms]_text 60\n"
+					      "ksymbol bpf_prog_1 abc+40 type 1 gone 60\n"
+					      "cgroup 42 /user.slice\n"
+					      "fork 7/8 of 1/9 60\n"
+					      "exit 7/8 60\n"
+					      "namespaces 7/8: 1:2 3:4\n"
+					      "throttle 60\n"
+					      "unthrottle 60\n"
+					      "switch in 1/9 other -1/-1 60\n"
+					      "lost 17\n"
+					      "comm last 1/1 61\n");
+	const struct perfdata_quality *quality = perfdata_quality(data);
+	assert_int_equal(quality->records, 15);
+	assert_int_equal(quality->unknown_records, 2);
+	assert_int_equal(quality->aux_records, 1);
+	assert_int_equal(quality->malformed, 0);
+	assert_false(quality->cut_off);
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
+static void texts_without_end_are_malformed(void **state)
+{
+	(void)state;
+	static const uint32_t types[] = {PERF_RECORD_MMAP,   PERF_RECORD_MMAP2,   PERF_RECORD_COMM,
+					 PERF_RECORD_CGROUP, PERF_RECORD_KSYMBOL, PERF_RECORD_NAMESPACES};
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		for (size_t words = 0; words < 14; words++) {
+			uint64_t body[14];
+			memset(body, 'x', sizeof body);
+			CLEANUP_BUF struct buf records = {0};
+			put_word_array(&records, types[i], 0, body, words);
+			CLEANUP_BUF struct buf file = build_simple_file(&records);
+			struct seen seen = {0};
+			struct perfdata *data;
+			assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+			assert_string_equal(seen_text(&seen), "");
+			assert_int_equal(perfdata_quality(data)->malformed, 1);
+			perfdata_close(data);
+			seen_release(&seen);
+		}
+	}
+}
+
+static void lost_samples_are_not_counted_twice(void **state)
+{
+	(void)state;
+	CLEANUP_BUF struct buf records = {0};
+	put_words(&records, PERF_RECORD_LOST, 0, 0, 10, 1, 50);
+	put_words(&records, PERF_RECORD_LOST_SAMPLES, 0, 3, 1, 60); /* by the kernel: others */
+	put_words(&records, PERF_RECORD_LOST_SAMPLES, 0, 12, 1, 0); /* perf's sum at the end, with the 10 in it */
+	put_words(&records, PERF_RECORD_LOST_SAMPLES, MISC_LOST_SAMPLES_BPF, 100, 1, 0); /* filtered on purpose */
+	CLEANUP_BUF struct buf file = build_simple_file(&records);
+	struct seen seen = {0};
+	struct perfdata *data;
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+	assert_int_equal(seen.lost_total, 10 + 3 + 2);
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
+/* --- the header --- */
+
+static const char *fact_of(const struct perfdata *data, const char *name)
+{
+	size_t count;
+	const struct perfdata_fact *facts = perfdata_facts(data, &count);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(facts[i].name, name) == 0)
+			return facts[i].text;
+	return "(none)";
+}
+
+static void put_build_id(struct buf *out, uint16_t misc, const char *path)
+{
+	CLEANUP_BUF struct buf body = {0};
+	put32(&body, (uint32_t)-1);
+	buf_add(&body, "0123456789abcdefghij", 20);
+	put32(&body, 16);
+	put_text(&body, path, 64);
+	put_record(out, 0, misc, &body);
+}
+
+static void header_features(void **state)
+{
+	(void)state;
+	const uint64_t ids[] = {31};
+	struct build_event events[] = {
+		{software_event(0, SIMPLE_TYPE), ids, 1},
+		{software_event(2, SIMPLE_TYPE), NULL, 0},
+	};
+	CLEANUP_BUF struct buf build_ids = {0}, hostname = {0}, arch = {0}, cpus = {0}, memory = {0}, command = {0};
+	CLEANUP_BUF struct buf names = {0}, times = {0}, damaged = {0}, unknown = {0}, records = {0};
+	put_build_id(&build_ids, MISC_BUILD_ID_SIZE | PERF_RECORD_MISC_USER, "/bin/short");
+	put_build_id(&build_ids, PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]");
+	put_feature_text(&hostname, "box");
+	put_feature_text(&arch, "x86_64");
+	put_pair(&cpus, 8, 6);
+	put64(&memory, 1024);
+	put32(&command, 2);
+	put_feature_text(&command, "perf");
+	put_feature_text(&command, "record");
+	put_pair(&names, 1, sizeof(struct perf_event_attr));
+	buf_add(&names, &events[0].attr, sizeof events[0].attr);
+	put32(&names, 1);
+	put_feature_text(&names, "my-clock");
+	put64(&names, 31);
+	put64(&times, 1500000000);
+	put64(&times, 3750000000);
+	put32(&damaged, 1000000); /* more texts than there are bytes */
+	put64(&unknown, 1);
+	const struct build_feature features[] = {
+		{FEATURE_BUILD_ID, &build_ids}, {FEATURE_HOSTNAME, &hostname},
+		{FEATURE_ARCH, &arch},          {FEATURE_NRCPUS, &cpus},
+		{FEATURE_TOTAL_MEM, &memory},   {FEATURE_CMDLINE, &command},
+		{FEATURE_EVENT_DESC, &names},   {FEATURE_NUMA_TOPOLOGY, &damaged},
+		{FEATURE_SAMPLE_TIME, &times},  {200, &unknown},
+	};
+	put_simple_sample(&records, 1, 1, 1);
+	CLEANUP_BUF struct buf file = build_file(events, 2, &records, features, sizeof features / sizeof *features);
+	struct seen seen = {0};
+	struct perfdata *data;
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+	assert_string_equal(fact_of(data, "hostname"), "box");
+	assert_string_equal(perfdata_arch(data), "x86_64");
+	assert_string_equal(fact_of(data, "nrcpus online"), "6");
+	assert_string_equal(fact_of(data, "nrcpus avail"), "8");
+	assert_string_equal(fact_of(data, "total memory"), "1024 kB");
+	assert_string_equal(fact_of(data, "cmdline"), "perf record");
+	assert_string_equal(fact_of(data, "sample duration"), "2250.000 ms");
+	size_t count;
+	const struct event_source *sources = perfdata_sources(data, &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(sources[0].name, "my-clock");
+	assert_string_equal(sources[1].name, "page-faults");
+	const struct perfdata_build_id *found = perfdata_build_ids(data, &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(found[0].path, "/bin/short");
+	assert_int_equal(found[0].build_id.size, 16);
+	assert_int_equal(found[1].build_id.size, 20);
+	assert_false(perfdata_quality(data)->cut_off);
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
+static int open_result(const void *bytes, size_t size, struct err *err)
+{
+	struct perfdata *data = NULL;
+	int result = perfdata_open_fd(&data, file_of(bytes, size), "some.data", NULL, 0, err);
+	if (result == 0)
+		perfdata_close(data);
+	return result;
+}
+
+static void files_that_cannot_be_read_are_refused_with_a_reason(void **state)
+{
+	(void)state;
+	struct err err = {0};
+	char bytes[104] = "2ELIFREP";
+	assert_int_equal(open_result(bytes, sizeof bytes, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "big-endian"));
+	memcpy(bytes, "PERFFILE", 8);
+	assert_int_equal(open_result(bytes, sizeof bytes, &err), ERR_UNSUPPORTED);
+	memcpy(bytes, "PERFILE2", 8);
+	assert_int_equal(open_result(bytes, sizeof bytes, &err), ERR_FORMAT);
+	assert_int_equal(open_result("some text", 9, &err), ERR_FORMAT);
+	assert_non_null(strstr(err.text, "some.data"));
+	assert_int_equal(open_result("", 0, &err), ERR_FORMAT);
+	struct perfdata *data = NULL;
+	assert_int_equal(perfdata_open(&data, "/nonexistent/perf.data", &err), ERR_OPEN);
+	assert_true(perfdata_is("PERFILE2", 8) && perfdata_is("2ELIFREP....", 12));
+	assert_false(perfdata_is("PERFILE2", 7) || perfdata_is("perf.data", 9));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_with_each_field_alone_and_in_pairs),
+		cmocka_unit_test(samples_with_any_set_of_fields),
+		cmocka_unit_test(samples_without_user_memory_have_neither_registers_nor_stack),
+		cmocka_unit_test(sizes_that_lie_cost_their_record_only),
+		cmocka_unit_test(counter_groups_give_each_event_what_it_moved_by),
+		cmocka_unit_test(call_chains_that_come_later_are_joined),
+		cmocka_unit_test(several_events_are_told_apart_by_their_ids),
+		cmocka_unit_test(samples_of_unknown_events_are_counted),
+		cmocka_unit_test(names_are_made_of_attributes),
+		cmocka_unit_test(trailers_with_any_set_of_fields),
+		cmocka_unit_test(mappings_with_inode_or_build_id),
+		cmocka_unit_test(all_other_records),
+		cmocka_unit_test(texts_without_end_are_malformed),
+		cmocka_unit_test(lost_samples_are_not_counted_twice),
+		cmocka_unit_test(header_features),
+		cmocka_unit_test(files_that_cannot_be_read_are_refused_with_a_reason),
+	};
+	return cmocka_run_group_tests_name("perfdata", tests, NULL, NULL);
+}

@@ -1,0 +1,480 @@
+/* Walks over stacks that are written out word by word. */
+#include "unit.h"
+
+#include "elf_maker.h"
+#include "unwind/expression.h"
+#include "unwind/table.h"
+
+#include <linux/perf_event.h>
+
+#define PROGRAM(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+/* Code of the made-up file, 0x100 bytes each, loaded at BIAS. */
+enum {
+	TEXT = 0x10000,
+	LEAF = TEXT, /* CFA = rsp + 8 */
+	SMALL = TEXT + 0x100, /* CFA = rsp + 24, rbp at CFA - 16 */
+	FRAME = TEXT + 0x200, /* CFA = rbp + 16, rbp at CFA - 16 */
+	START = TEXT + 0x300, /* outermost */
+	RESTORER = TEXT + 0x400, /* signal frame */
+	IN_RBX = TEXT + 0x500, /* CFA = rbx + 16 */
+	SAVES_RBX = TEXT + 0x600, /* CFA = rsp + 16, rbx at CFA - 16 */
+	IN_R9 = TEXT + 0x700, /* CFA = rsp + r9 * 8 */
+	PLT = TEXT + 0x800,
+	STORED = TEXT + 0x900, /* CFA stored at rsp + 8, plus 8 */
+	NO_RULE = TEXT + 0xa00,
+	RA_IN_RDI = TEXT + 0xc00, /* CFA = rsp, return address in rdi */
+	END = TEXT + 0xd00,
+};
+static const uint64_t BIAS = 0x7f1200000000, JIT = 0x7f3400000000, STACK = 0x7ffc00000000;
+
+static struct unwind_table *make_table(void)
+{
+	struct buf eh_frame = {0}, bytes = {0};
+	struct elf_file *elf;
+	struct unwind_table *table;
+	size_t cie = put_cie(&eh_frame, "zR", 0), signal = put_cie(&eh_frame, "zRS", 0);
+	put_fde(&eh_frame, cie, LEAF, 0x100, PROGRAM(0));
+	put_fde(&eh_frame, cie, SMALL, 0x100, PROGRAM(0x0e, 24, 0x86, 2));
+	put_fde(&eh_frame, cie, FRAME, 0x100, PROGRAM(0x0c, 6, 16, 0x86, 2));
+	put_fde(&eh_frame, cie, START, 0x100, PROGRAM(0x07, 16));
+	put_fde(&eh_frame, signal, RESTORER, 0x100,
+		PROGRAM(0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf8, 0, 0x10, 16, 3, 0x77, 0xa8, 1));
+	put_fde(&eh_frame, cie, IN_RBX, 0x100, PROGRAM(0x0c, 3, 16));
+	put_fde(&eh_frame, cie, SAVES_RBX, 0x100, PROGRAM(0x0e, 16, 0x83, 2));
+	put_fde(&eh_frame, cie, IN_R9, 0x100, PROGRAM(0x0f, 7, 0x77, 0, 0x79, 0, 0x38, 0x1e, 0x22));
+	put_fde(&eh_frame, cie, PLT, 0x100,
+		PROGRAM(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22));
+	put_fde(&eh_frame, cie, STORED, 0x100, PROGRAM(0x0f, 5, 0x77, 8, 0x06, 0x23, 8));
+	put_fde(&eh_frame, cie, RA_IN_RDI, 0x100, PROGRAM(0x0e, 0, 0x09, 16, 5));
+	struct elf_maker_section section = {".eh_frame", eh_frame.data, eh_frame.size, 0x400, SHF_ALLOC};
+	elf_make(&bytes, TEXT, 0x10000, &section, 1);
+	assert_int_equal(elf_open_bytes(&elf, bytes.data, bytes.size, NULL), 0);
+	assert_int_equal(unwind_table_build(&table, elf, NULL, NULL), 0);
+	elf_close(elf);
+	buf_release(&eh_frame);
+	buf_release(&bytes);
+	return table;
+}
+
+static int set_up(void **state)
+{
+	*state = make_table();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	unwind_table_free(*state);
+	return 0;
+}
+
+static struct unwind_place find(void *context, uint64_t ip)
+{
+	if (ip >= BIAS + TEXT && ip < BIAS + END)
+		return (struct unwind_place){context, BIAS, true, BIAS + TEXT, BIAS + END};
+	if (ip >= JIT && ip < JIT + 0x10000)
+		return (struct unwind_place){.mapped = true};
+	return (struct unwind_place){0};
+}
+
+enum { MOST = 16 };
+
+struct walked {
+	size_t count;
+	uint64_t addresses[MOST];
+	bool exact[MOST];
+	enum unwind_end end;
+};
+
+static struct walked walk(void **state, struct unwind_registers registers, const uint64_t *words, size_t count)
+{
+	struct unwind_space space = {
+		.context = *state,
+		.stack = (const uint8_t *)words,
+		.stack_start = STACK,
+		.stack_size = count * sizeof *words,
+		.find = find,
+	};
+	struct walked walked = {0};
+	walked.count = unwind_stack(&space, &registers, walked.addresses, walked.exact, MOST, &walked.end);
+	return walked;
+}
+
+#define WALK(registers, ...) \
+	walk(state, registers, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8)
+
+static void check(const struct walked *walked, enum unwind_end end, const uint64_t *addresses, size_t count)
+{
+	assert_int_equal(walked->count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(walked->addresses[i], addresses[i]);
+	assert_int_equal(walked->end, end);
+}
+
+#define CHECK(walked, end, ...) \
+	check(&(walked), end, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8)
+
+static struct unwind_registers at(uint64_t ip)
+{
+	return (struct unwind_registers){.ip = ip, .sp = STACK, .fp = 0x1234};
+}
+
+static void frames_by_stack_pointer_and_frame_pointer_alternate(void **state)
+{
+	struct unwind_registers registers = at(BIAS + LEAF + 5);
+	struct walked walked = WALK(registers, BIAS + SMALL + 9, /* leaf's return */
+				    7, STACK + 48, BIAS + FRAME + 8, /* small: local, rbp, return */
+				    1, 2, 0x99, BIAS + START + 3); /* frame: locals; rbp; return */
+	CHECK(walked, UNWIND_COMPLETE, BIAS + LEAF + 5, BIAS + SMALL + 9, BIAS + FRAME + 8, BIAS + START + 3);
+	assert_true(walked.exact[0]);
+	assert_false(walked.exact[1]);
+}
+
+static void a_return_address_is_looked_up_one_byte_before(void **state)
+{
+	struct unwind_registers registers = at(BIAS + LEAF);
+	/* The call is the last instruction of SMALL (it does not return): FRAME begins right behind. */
+	struct walked walked = WALK(registers, BIAS + FRAME, 7, 0x99, BIAS + START + 3);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + LEAF, BIAS + FRAME, BIAS + START + 3);
+}
+
+static void signal_frames_lead_to_the_interrupted_instruction(void **state)
+{
+	uint64_t words[64] = {0};
+	words[0] = BIAS + RESTORER + 1; /* the handler returns */
+	words[1 + 120 / 8] = 0x77; /* rbp */
+	words[1 + 160 / 8] = STACK + 40 * 8; /* rsp */
+	words[1 + 168 / 8] = BIAS + FRAME; /* rip: the very first byte of FRAME, whose rule must be used */
+	words[40] = 0;
+	struct unwind_registers registers = at(BIAS + LEAF + 1);
+	struct walked walked = walk(state, registers, words, 64);
+	/* rbp = 0x77 is below the stack: FRAME cannot be left, which shows that its rule was asked, not SMALL's */
+	CHECK(walked, UNWIND_LOOP, BIAS + LEAF + 1, BIAS + RESTORER + 1, BIAS + FRAME);
+	assert_false(walked.exact[1]);
+	assert_true(walked.exact[2]);
+	/* With the first byte of SMALL: its rule too, not that of LEAF. */
+	words[1 + 168 / 8] = BIAS + SMALL;
+	words[42] = BIAS + START + 1;
+	walked = walk(state, registers, words, 64);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + LEAF + 1, BIAS + RESTORER + 1, BIAS + SMALL, BIAS + START + 1);
+}
+
+static void a_handler_may_have_a_stack_of_its_own_above_the_other(void **state)
+{
+	uint64_t words[64] = {0};
+	words[32] = BIAS + RESTORER + 1;
+	words[33 + 160 / 8] = STACK + 8;
+	words[33 + 168 / 8] = BIAS + LEAF + 1;
+	words[1] = BIAS + START + 1;
+	struct unwind_registers registers = at(BIAS + LEAF + 1);
+	registers.sp = STACK + 32 * 8;
+	struct walked walked = walk(state, registers, words, 64);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + LEAF + 1, BIAS + RESTORER + 1, BIAS + LEAF + 1, BIAS + START + 1);
+}
+
+static void code_without_table_goes_by_frame_pointers_and_back(void **state)
+{
+	struct unwind_registers registers = at(BIAS + SMALL + 5);
+	registers.fp = STACK + 1000; /* not used: SMALL has saved its caller's */
+	struct walked walked = WALK(registers, 1, STACK + 40, JIT + 0x50, /* SMALL */
+				    2, 3, STACK + 56, JIT + 0x90, /* JIT: two locals, frame */
+				    STACK + 80, BIAS + FRAME + 7, /* JIT: frame */
+				    5, 0x99, BIAS + START + 3); /* FRAME */
+	CHECK(walked, UNWIND_COMPLETE, BIAS + SMALL + 5, JIT + 0x50, JIT + 0x90, BIAS + FRAME + 7, BIAS + START + 3);
+}
+
+static void code_without_table_ends_where_the_frame_pointer_is_0(void **state)
+{
+	struct unwind_registers registers = at(JIT + 8);
+	registers.fp = STACK + 8;
+	struct walked walked = WALK(registers, 1, 0, JIT + 0x60, 5, 6);
+	CHECK(walked, UNWIND_COMPLETE, JIT + 8, JIT + 0x60);
+	/* In a file with a table the register may hold anything where it says nothing, also 0. */
+	registers = at(BIAS + NO_RULE + 8);
+	registers.fp = 0;
+	walked = WALK(registers, 1, 2, 3);
+	CHECK(walked, UNWIND_NO_TABLE, BIAS + NO_RULE + 8);
+}
+
+static void frame_pointers_that_lead_nowhere_are_not_followed(void **state)
+{
+	struct unwind_registers registers = at(JIT + 8);
+	registers.fp = STACK - 16; /* below */
+	struct walked walked = WALK(registers, 1, 2, 3, 4);
+	CHECK(walked, UNWIND_NO_TABLE, JIT + 8);
+	registers.fp = STACK + (1ull << 40); /* far above */
+	walked = WALK(registers, 1, 2, 3, 4);
+	CHECK(walked, UNWIND_NO_TABLE, JIT + 8);
+	registers.fp = STACK + 8; /* to no code */
+	walked = WALK(registers, 1, 2, 0x55, 4);
+	CHECK(walked, UNWIND_NO_TABLE, JIT + 8);
+	registers.fp = STACK + 24; /* behind the copy */
+	walked = WALK(registers, 1, 2, 3, 4);
+	CHECK(walked, UNWIND_NO_MEMORY, JIT + 8);
+}
+
+static void ends_say_why(void **state)
+{
+	struct unwind_registers registers = at(BIAS + SMALL + 5);
+	struct walked walked = WALK(registers, 1, 2);
+	CHECK(walked, UNWIND_NO_MEMORY, BIAS + SMALL + 5);
+	walked = WALK(registers, 1, 2, 0x5555);
+	CHECK(walked, UNWIND_NO_CODE, BIAS + SMALL + 5);
+	walked = WALK(registers, 1, 2, 0); /* a thread's start without description */
+	CHECK(walked, UNWIND_COMPLETE, BIAS + SMALL + 5);
+	registers = at(0x5555);
+	walked = WALK(registers, 1, 2);
+	CHECK(walked, UNWIND_NO_CODE, 0x5555);
+	registers = at(BIAS + FRAME + 5);
+	registers.fp = STACK - 64;
+	walked = WALK(registers, 1, 2);
+	CHECK(walked, UNWIND_LOOP, BIAS + FRAME + 5);
+}
+
+static void deep_stacks_stop_at_the_limit_and_say_so(void **state)
+{
+	uint64_t words[MOST + 1];
+	for (size_t i = 0; i < MOST; i++)
+		words[i] = BIAS + LEAF + 1 + i;
+	struct walked walked = walk(state, at(BIAS + LEAF + 1), words, MOST);
+	assert_int_equal(walked.count, MOST);
+	assert_int_equal(walked.end, UNWIND_TOO_DEEP);
+	/* One that fits exactly is complete. */
+	words[MOST - 2] = BIAS + START + 1;
+	walked = walk(state, at(BIAS + LEAF + 1), words, MOST);
+	assert_int_equal(walked.count, MOST);
+	assert_int_equal(walked.end, UNWIND_COMPLETE);
+}
+
+static void a_stack_that_stands_still_is_a_loop(void **state)
+{
+	/* CFA = the word at rsp + 8, plus 8, which is rsp again */
+	struct unwind_registers registers = at(BIAS + STORED + 1);
+	uint64_t words[] = {BIAS + STORED + 1, 0, STACK}, addresses[64];
+	enum unwind_end end;
+	registers.sp = STACK + 8;
+	struct unwind_space space = {.context = *state,
+				     .stack = (uint8_t *)words,
+				     .stack_start = STACK,
+				     .stack_size = sizeof words,
+				     .find = find};
+	size_t count = unwind_stack(&space, &registers, addresses, NULL, 64, &end);
+	assert_int_equal(end, UNWIND_LOOP);
+	assert_true(count < 32);
+}
+
+static void saved_registers_are_followed_to_the_rule_that_needs_them(void **state)
+{
+	struct unwind_registers registers = at(BIAS + SAVES_RBX + 5);
+	registers.known = 1 << 3;
+	registers.other[3] = 0xbad;
+	struct walked walked = WALK(registers, STACK + 32, BIAS + IN_RBX + 1, /* SAVES_RBX: rbx, return */
+				    1, 2, 3, BIAS + START + 1); /* IN_RBX: CFA = rbx + 16 */
+	CHECK(walked, UNWIND_COMPLETE, BIAS + SAVES_RBX + 5, BIAS + IN_RBX + 1, BIAS + START + 1);
+	/* Where it is untouched its value stays. */
+	registers = at(BIAS + LEAF + 5);
+	registers.known = 1 << 3;
+	registers.other[3] = STACK + 8;
+	walked = WALK(registers, BIAS + IN_RBX + 1, 1, BIAS + START + 1);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + LEAF + 5, BIAS + IN_RBX + 1, BIAS + START + 1);
+	/* Where it is not known the rule cannot be followed. */
+	registers.known = 0;
+	walked = WALK(registers, BIAS + IN_RBX + 1, 1, BIAS + START + 1);
+	CHECK(walked, UNWIND_BAD_RULE, BIAS + LEAF + 5, BIAS + IN_RBX + 1);
+	/* rcx and the like do not survive a call. */
+	registers = at(BIAS + LEAF + 5);
+	registers.known = 1 << 9;
+	registers.other[9] = 2;
+	walked = WALK(registers, BIAS + IN_R9 + 1, 1, BIAS + START + 1);
+	CHECK(walked, UNWIND_BAD_RULE, BIAS + LEAF + 5, BIAS + IN_R9 + 1);
+}
+
+static void rare_rules_are_followed(void **state)
+{
+	struct unwind_registers registers = at(BIAS + IN_R9 + 5);
+	registers.known = 1 << 9;
+	registers.other[9] = 3;
+	struct walked walked = WALK(registers, 1, 2, BIAS + START + 1);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + IN_R9 + 5, BIAS + START + 1);
+	registers = at(BIAS + PLT + 16 + 10); /* before the push */
+	walked = WALK(registers, BIAS + START + 1, 0x55);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + PLT + 26, BIAS + START + 1);
+	registers = at(BIAS + PLT + 16 + 11); /* behind it */
+	walked = WALK(registers, 0x55, BIAS + START + 2);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + PLT + 27, BIAS + START + 2);
+	registers = at(BIAS + STORED + 3);
+	walked = WALK(registers, 1, STACK + 24, 2, BIAS + START + 3);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + STORED + 3, BIAS + START + 3);
+	registers = at(BIAS + RA_IN_RDI + 3); /* vfork */
+	registers.known = 1 << 5;
+	registers.other[5] = BIAS + LEAF + 9;
+	walked = WALK(registers, BIAS + START + 1);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + RA_IN_RDI + 3, BIAS + LEAF + 9, BIAS + START + 1);
+}
+
+static bool read_word(void *context, uint64_t address, uint64_t *ret_value)
+{
+	(void)context;
+	*ret_value = address == STACK + 16 ? BIAS + START + 1 : 0x99;
+	return address >= STACK && address < STACK + 24;
+}
+
+static void memory_comes_from_the_reader_where_the_copy_ends(void **state)
+{
+	struct unwind_registers registers = at(BIAS + SMALL + 5);
+	uint64_t words[] = {1, 2}, addresses[4];
+	struct unwind_space space = {
+		.context = *state, .stack = (uint8_t *)words, .stack_start = STACK, .stack_size = 16, .find = find};
+	enum unwind_end end;
+	assert_int_equal(unwind_stack(&space, &registers, addresses, NULL, 4, &end), 1);
+	assert_int_equal(end, UNWIND_NO_MEMORY);
+	space.read = read_word;
+	assert_int_equal(unwind_stack(&space, &registers, addresses, NULL, 4, &end), 2);
+	assert_int_equal(end, UNWIND_COMPLETE);
+	assert_int_equal(unwind_stack(&space, &registers, addresses, NULL, 0, &end), 0);
+	assert_int_equal(end, UNWIND_TOO_DEEP);
+}
+
+static void perf_registers_are_put_where_dwarf_has_them(void **state)
+{
+	(void)state;
+	uint64_t values[24];
+	struct unwind_registers registers;
+	for (unsigned i = 0; i < 24; i++)
+		values[i] = 100 + i;
+	/* What perf record --call-graph dwarf asks for: all but ds, es, fs, gs. */
+	const uint64_t mask = 0xff0fff;
+	assert_true(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_64, mask, values));
+	assert_int_equal(registers.fp, 106);
+	assert_int_equal(registers.sp, 107);
+	assert_int_equal(registers.ip, 108);
+	assert_int_equal(registers.other[3], 101); /* rbx */
+	assert_int_equal(registers.other[1], 103); /* rdx */
+	assert_int_equal(registers.other[8], 112); /* r8: the 13th of the mask */
+	assert_int_equal(registers.other[15], 119);
+	assert_int_equal(registers.known, 0x1ffff);
+	assert_false(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_32, mask, values));
+	assert_false(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_NONE, mask, values));
+	assert_false(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_64, mask & ~(1ull << 7), values));
+}
+
+/* --- expressions --- */
+
+static enum expression_result evaluate(const uint8_t *bytes, size_t size, uint64_t *ret_value)
+{
+	static const uint64_t words[] = {0x1122334455667788, 42};
+	static const struct unwind_registers registers = {
+		.ip = 1000, .sp = STACK, .fp = 3000, .known = 1 << 3, .other[3] = 77};
+	const struct unwind_space space = {
+		.stack = (const uint8_t *)words, .stack_start = STACK, .stack_size = sizeof words};
+	const struct expression_frame frame = {&unwind_arch_x86_64, &space, &registers, 0x10000};
+	return expression_evaluate(&frame, bytes, size, NULL, ret_value);
+}
+
+static void expressions_compute(void **state)
+{
+	(void)state;
+	static const struct {
+		uint8_t bytes[12];
+		uint8_t size;
+		int64_t value;
+	} rows[] = {
+		{{0x35}, 1, 5}, /* lit5 */
+		{{0x77, 8, 0x06}, 3, 42}, /* rsp + 8, dereferenced */
+		{{0x76, 0x7f}, 2, 2999}, /* rbp - 1 */
+		{{0x80, 0}, 2, 1000}, /* rip */
+		{{0x73, 0}, 2, 77}, /* rbx */
+		{{0x92, 3, 1}, 3, 78}, /* bregx rbx + 1 */
+		{{0x77, 0, 0x94, 2}, 4, 0x7788}, /* deref_size */
+		{{0x08, 200}, 2, 200}, /* const1u */
+		{{0x09, 200}, 2, -56}, /* const1s */
+		{{0x0b, 0xfe, 0xff}, 3, -2}, /* const2s */
+		{{0x0c, 1, 0, 0, 0x80}, 5, 0x80000001}, /* const4u */
+		{{0x10, 0x80, 1}, 3, 128}, /* constu */
+		{{0x11, 0x7e}, 2, -2}, /* consts */
+		{{0x03, 1, 0, 0, 0, 0, 0, 0, 0}, 9, 0x10001}, /* addr, moved by the bias */
+		{{0x3a, 0x33, 0x1b}, 3, 3}, /* 10 / 3 */
+		{{0x11, 0x76, 0x33, 0x1b}, 4, -3}, /* -10 / 3 */
+		{{0x3a, 0x33, 0x1d}, 3, 1}, /* 10 mod 3 */
+		{{0x3a, 0x33, 0x1c}, 3, 7}, /* 10 - 3 */
+		{{0x3a, 0x33, 0x1e}, 3, 30},
+		{{0x3a, 0x33, 0x24}, 3, 80}, /* 10 << 3 */
+		{{0x11, 0x70, 0x32, 0x26}, 4, -4}, /* -16 >> 2 with its sign */
+		{{0x3a, 0x1f, 0x19}, 3, 10}, /* neg, abs */
+		{{0x30, 0x20}, 2, -1}, /* not 0 */
+		{{0x3c, 0x3a, 0x27}, 3, 6}, /* 12 xor 10 */
+		{{0x31, 0x32, 0x16, 0x1c}, 4, 1}, /* 1 2 swap minus */
+		{{0x31, 0x32, 0x14, 0x1c}, 4, 1}, /* 1 2 over minus */
+		{{0x37, 0x32, 0x33, 0x15, 2}, 5, 7}, /* 7 2 3 pick 2 */
+		{{0x31, 0x32, 0x33, 0x17, 0x1c}, 5, -1}, /* 1 2 3 rot: 3 1 2; 1 - 2 */
+		{{0x31, 0x12, 0x22, 0x35, 0x13}, 5, 2}, /* 1 dup plus 5 drop */
+		{{0x31, 0x32, 0x2d}, 3, 1}, /* 1 < 2 */
+		{{0x31, 0x32, 0x2b}, 3, 0}, /* 1 > 2 */
+		{{0x31, 0x28, 1, 0, 0x35, 0x36}, 6, 6}, /* bra over lit5 */
+		{{0x30, 0x28, 1, 0, 0x35}, 5, 5}, /* bra not taken */
+		{{0x35, 0x2f, 1, 0, 0x39}, 5, 5}, /* skip over lit9 */
+		{{0x35, 0x23, 0x81, 1}, 4, 134}, /* plus_uconst 129 */
+		{{0x11, 0x7f, 0x11, 0x7f, 0x1b}, 5, 1}, /* -1 / -1 */
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		uint64_t value = 0;
+		if (evaluate(rows[i].bytes, rows[i].size, &value) != EXPRESSION_OK || (int64_t)value != rows[i].value)
+			fail_msg("expression %zu gave %lld, not %lld", i, (long long)value, (long long)rows[i].value);
+	}
+}
+
+static void malformed_expressions_fail(void **state)
+{
+	(void)state;
+	static const struct {
+		uint8_t bytes[8];
+		uint8_t size;
+		enum expression_result result;
+	} rows[] = {
+		{{0}, 0, EXPRESSION_BAD}, /* nothing on the stack */
+		{{0x06}, 1, EXPRESSION_BAD},
+		{{0x31, 0x22}, 2, EXPRESSION_BAD}, /* plus with one operand */
+		{{0x31, 0x30, 0x1b}, 3, EXPRESSION_BAD}, /* 1 / 0 */
+		{{0x31, 0x30, 0x1d}, 3, EXPRESSION_BAD}, /* 1 mod 0 */
+		{{0x2f, 0xfd, 0xff}, 3, EXPRESSION_BAD}, /* for ever */
+		{{0x2f, 0xfc, 0xff}, 3, EXPRESSION_BAD}, /* before the beginning */
+		{{0x2f, 1, 0}, 3, EXPRESSION_BAD}, /* behind the end */
+		{{0x31, 0x2f, 0xfc, 0xff}, 4, EXPRESSION_BAD}, /* a stack that grows for ever */
+		{{0x03, 1, 2}, 3, EXPRESSION_BAD}, /* cut off */
+		{{0x31, 0x15, 1}, 3, EXPRESSION_BAD}, /* pick what is not there */
+		{{0x50}, 1, EXPRESSION_BAD}, /* a register is no address */
+		{{0x77, 0, 0x94, 9}, 4, EXPRESSION_BAD}, /* 9 bytes */
+		{{0x72, 0}, 2, EXPRESSION_NO_REGISTER},
+		{{0x92, 0xff, 0x7f, 0}, 4, EXPRESSION_NO_REGISTER},
+		{{0x31, 0x06}, 2, EXPRESSION_NO_MEMORY},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		uint64_t value = 4711;
+		if (evaluate(rows[i].bytes, rows[i].size, &value) != rows[i].result || value != 4711)
+			fail_msg("expression %zu: not the failure it should be", i);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_by_stack_pointer_and_frame_pointer_alternate),
+		cmocka_unit_test(a_return_address_is_looked_up_one_byte_before),
+		cmocka_unit_test(signal_frames_lead_to_the_interrupted_instruction),
+		cmocka_unit_test(a_handler_may_have_a_stack_of_its_own_above_the_other),
+		cmocka_unit_test(code_without_table_goes_by_frame_pointers_and_back),
+		cmocka_unit_test(code_without_table_ends_where_the_frame_pointer_is_0),
+		cmocka_unit_test(frame_pointers_that_lead_nowhere_are_not_followed),
+		cmocka_unit_test(ends_say_why),
+		cmocka_unit_test(deep_stacks_stop_at_the_limit_and_say_so),
+		cmocka_unit_test(a_stack_that_stands_still_is_a_loop),
+		cmocka_unit_test(saved_registers_are_followed_to_the_rule_that_needs_them),
+		cmocka_unit_test(rare_rules_are_followed),
+		cmocka_unit_test(memory_comes_from_the_reader_where_the_copy_ends),
+		cmocka_unit_test(perf_registers_are_put_where_dwarf_has_them),
+		cmocka_unit_test(expressions_compute),
+		cmocka_unit_test(malformed_expressions_fail),
+	};
+	return cmocka_run_group_tests_name("unwind walks", tests, set_up, tear_down);
+}
