@@ -78,7 +78,7 @@ static bool is_binary(const char *data, size_t size)
 static const char *guess_rubbish(const char *data, size_t size)
 {
 	if (size >= 8 && (memcmp(data, "PERFILE2", 8) == 0 || memcmp(data, "2ELIFREP", 8) == 0))
-		return "this is a perf.data file; run perf script on it and give wick the text";
+		return "this is a perf.data file inside a compressed one; decompress it first";
 	if (size >= 4 && memcmp(data, "\177ELF", 4) == 0)
 		return "this is a program, not a profile of it";
 	if (size >= 5 && (memcmp(data, "<?xml", 5) == 0 || memcmp(data, "<svg ", 5) == 0))
@@ -86,7 +86,7 @@ static const char *guess_rubbish(const char *data, size_t size)
 	if (size >= 3 && memcmp(data, "BZh", 3) == 0)
 		return "this is bzip2 data; decompress it first (gzip, xz and zstd are read as they are)";
 	if (is_binary(data, size) || memchr(data, '\0', size))
-		return "binary data; wick reads the text of perf script and folded stacks";
+		return "binary data; wick reads perf.data, the text of perf script and folded stacks";
 	return "no line looks like perf script text or like a folded stack (\"main;work 12\")";
 }
 

@@ -169,7 +169,7 @@ int import_file(struct profile *profile, const char *path, const struct import_o
 		struct import_report *report, struct err *err)
 {
 	struct source *source;
-	int result = source_open(&source, path, err);
+	int result = source_open(&source, path, options->opened, err);
 	if (result)
 		return result;
 	profile->ordered = options->keep_order;

@@ -5,6 +5,14 @@
 #include "base/err.h"
 #include "profile/profile.h"
 
+/* An input that the caller has opened, and read the start of, to see what it is. */
+struct import_opened {
+	int fd; /* taken over, also on failure */
+	const void *head;
+	size_t head_size; /* at most IMPORT_HEAD_MOST */
+};
+#define IMPORT_HEAD_MOST 64
+
 struct import_options {
 	unsigned threads; /* 0: as many as there are cores */
 	bool keep_order; /* keep samples unmerged in input order (flame charts) */
@@ -13,6 +21,7 @@ struct import_options {
 	/* perf script: Java types keep their L and semicolons, as stackcollapse-perf.pl has it with --pid and --tid */
 	bool java_as_written;
 	bool progress; /* show a progress line on a terminal */
+	const struct import_opened *opened; /* NULL: the path is opened */
 };
 
 /* What went wrong with single lines; the rest of the input was used. */

@@ -1,6 +1,7 @@
 #include "import/perf_frame.h"
 
 #include "import/shard.h"
+#include "profile/tidy.h"
 
 static bool is_word(char c)
 {
@@ -111,72 +112,16 @@ static enum frame_kind kind_of_module(const char *module, size_t length)
 	return FRAME_NATIVE;
 }
 
-/* A Go method, "net/http.(*Client).Do", needs its parentheses. */
-static bool is_go_method(const char *name, size_t length)
-{
-	const char *open = memmem(name, length, ".(", 2);
-	return open && contains(open + 2, length - (size_t)(open + 2 - name), ").");
-}
-
-/* Where the argument list begins: the first "(" that does not open "(anonymous namespace)". */
-static size_t arguments_at(const char *name, size_t length)
-{
-	static const char anonymous[] = "(anonymous namespace)";
-	for (size_t i = 0; i < length; i++) {
-		if (name[i] != '(')
-			continue;
-		if (length - i < sizeof anonymous - 1 || memcmp(name + i, anonymous, sizeof anonymous - 1) != 0)
-			return i;
-	}
-	return length;
-}
-
-/* Appends the name without what makes folded lines ambiguous or graphs noisy. */
-static void add_tidied(struct buf *out, const char *name, size_t length, bool java)
-{
-	if (!is_go_method(name, length))
-		length = arguments_at(name, length);
-	size_t first = out->size;
-	char *to = buf_reserve(out, length);
-	size_t kept = 0;
-	bool slash = false;
-	for (size_t i = 0; i < length; i++) {
-		char c = name[i];
-		if (c == '"' || c == '\'')
-			continue;
-		slash |= c == '/';
-		to[kept++] = c == ';' ? ':' : c;
-	}
-	out->size += kept;
-	/* Lorg/mozilla/javascript/MemberBox;.<init> → org/mozilla/javascript/MemberBox:.<init> */
-	if (java && slash && kept && out->data[first] == 'L') {
-		memmove(out->data + first, out->data + first + 1, kept - 1);
-		out->size--;
-	}
-}
-
 static void add_unresolved(struct buf *out, const struct perf_frame *frame, bool addresses)
 {
-	const char *module = frame->module;
-	size_t length = frame->module_length;
-	if (equals(module, length, "[unknown]")) {
-		module = "unknown";
-		length = strlen(module);
-	} else {
-		const char *slash = memrchr(module, '/', length);
-		if (slash) {
-			length -= (size_t)(slash + 1 - module);
-			module = slash + 1;
-		}
-	}
-	buf_char(out, '[');
-	buf_add(out, module, length);
+	bool unknown = equals(frame->module, frame->module_length, "[unknown]");
+	tidy_unresolved(out, frame->module, unknown ? 0 : frame->module_length);
 	if (addresses) {
+		out->size--; /* the bracket */
 		buf_str(out, " <");
 		buf_add(out, frame->address, frame->address_length);
-		buf_char(out, '>');
+		buf_str(out, ">]");
 	}
-	buf_char(out, ']');
 }
 
 /*
@@ -211,9 +156,9 @@ void perf_frame_functions(const struct perf_frame *frame, struct perf_frame_styl
 		if (unresolved) {
 			struct buf raw CLEANUP_BUF = {0};
 			add_unresolved(&raw, frame, style.addresses);
-			add_tidied(scratch, raw.data, raw.size, style.java);
+			tidy_name(scratch, raw.data, raw.size, style.java);
 		} else {
-			add_tidied(scratch, name, end - from, style.java);
+			tidy_name(scratch, name, end - from, style.java);
 		}
 		if (part && !(scratch->size && contains(scratch->data, scratch->size, "_[i]")))
 			buf_str(scratch, "_[i]");

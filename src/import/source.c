@@ -1,6 +1,7 @@
 #include "import/source.h"
 
 #include "base/mem.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +88,6 @@ static int start_unpacking(struct source *source, struct err *err)
 
 static int open_file(struct source *source, const char *path, struct err *err)
 {
-	source->name = path;
 	source->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (source->fd < 0)
 		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(errno));
@@ -111,15 +111,23 @@ static int read_start(struct source *source, struct err *err)
 	return start_unpacking(source, err);
 }
 
-int source_open(struct source **ret_source, const char *path, struct err *err)
+int source_open(struct source **ret_source, const char *path, const struct import_opened *opened, struct err *err)
 {
 	struct source *source = mem_zalloc(1, sizeof *source);
 	source->fd = STDIN_FILENO;
 	source->name = "standard input";
 	source->raw = mem_alloc(RAW_SIZE);
 	int result = 0;
-	if (path && strcmp(path, "-") != 0)
+	bool named = path && strcmp(path, "-") != 0;
+	if (named)
+		source->name = path;
+	if (opened) {
+		source->fd = opened->fd;
+		memcpy(source->raw, opened->head, opened->head_size);
+		source->raw_end = source->consumed = opened->head_size;
+	} else if (named) {
 		result = open_file(source, path, err);
+	}
 	struct stat status;
 	if (!result && fstat(source->fd, &status) == 0) {
 		if (S_ISDIR(status.st_mode))

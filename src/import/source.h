@@ -10,8 +10,12 @@
 
 struct source;
 
-/* "-" or NULL is standard input. Directories and unreadable files fail with what to do about them. */
-int source_open(struct source **ret_source, const char *path, struct err *err);
+struct import_opened;
+/*
+ * "-" or NULL is standard input. `opened` (NULL: nothing) is what the caller has opened already; it is taken over, also
+ * on failure. Directories and unreadable files fail with what to do about them.
+ */
+int source_open(struct source **ret_source, const char *path, const struct import_opened *opened, struct err *err);
 void source_close(struct source *source);
 
 /*

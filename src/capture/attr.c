@@ -1,0 +1,85 @@
+#include "capture/attr.h"
+
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <asm/perf_regs.h>
+/* What unwind rules can name: the general registers and the instruction pointer. */
+#define USER_REGISTERS \
+	(((1ull << (PERF_REG_X86_IP + 1)) - 1) | ((1ull << (PERF_REG_X86_R15 + 1)) - (1ull << PERF_REG_X86_R8)))
+#else
+#define USER_REGISTERS 0ull
+#endif
+
+#define FORMAT_LOST (1u << 4) /* Linux 6.0 */
+
+bool attr_can_unwind(void)
+{
+	return USER_REGISTERS;
+}
+
+/* The same for all events of a recording, else their records could not be told apart. */
+static void set_common(struct perf_event_attr *attr, const struct attr_shape *shape)
+{
+	attr->size = sizeof *attr;
+	attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			     PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+	attr->sample_id_all = 1;
+	attr->inherit = shape->inherit;
+	attr->enable_on_exec = shape->enable_on_exec;
+	attr->disabled = 1;
+	if (shape->losses)
+		attr->read_format = FORMAT_LOST;
+	if (shape->clock) {
+		/* The clock of jitdump files, and the same on all CPUs. */
+		attr->use_clockid = 1;
+		attr->clockid = CLOCK_MONOTONIC;
+	}
+}
+
+void attr_shape_event(struct perf_event_attr *attr, const struct attr_shape *shape)
+{
+	set_common(attr, shape);
+	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	switch (shape->call_graph) {
+	case CALL_GRAPH_DWARF:
+		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr->sample_regs_user = USER_REGISTERS;
+		attr->sample_stack_user = shape->stack_size;
+		attr->exclude_callchain_user = 1;
+		break;
+	case CALL_GRAPH_LBR:
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+					   PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS;
+		attr->exclude_callchain_user = 1;
+		break;
+	case CALL_GRAPH_FP:
+		break;
+	}
+	if (shape->period || attr->type == PERF_TYPE_TRACEPOINT) {
+		attr->sample_period = shape->period ? shape->period : 1;
+	} else {
+		attr->freq = 1;
+		attr->sample_freq = shape->frequency;
+	}
+}
+
+struct perf_event_attr attr_tracking(const struct attr_shape *shape)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_period = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+	};
+	set_common(&attr, shape);
+	attr.build_id = shape->build_ids;
+	return attr;
+}

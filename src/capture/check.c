@@ -1,0 +1,485 @@
+#include "capture/check.h"
+
+#include "capture/check_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SYSCTL "/proc/sys/kernel/"
+#define SETTING(name, value) "sudo sysctl kernel." name "=" value
+#define SETTING_KEPT(name, value) "echo kernel." name "=" value " | sudo tee -a /etc/sysctl.d/99-wick.conf"
+#define UNSAFE_PROFILE "docker run --security-opt seccomp=unconfined --cap-add PERFMON … (podman alike)"
+
+/* --- this system --- */
+
+static int open_event(const struct perf_event_attr *attr)
+{
+	struct perf_event_attr copy = *attr;
+	long fd = syscall(SYS_perf_event_open, &copy, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close((int)fd);
+	return 0;
+}
+
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
+struct check_system check_this_system(void)
+{
+	return (struct check_system){.root = "", .open_event = open_event, .environment = environment};
+}
+
+/* --- events --- */
+
+static int try_own_process(const struct check_system *system)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attr,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000,
+		.sample_type = PERF_SAMPLE_IP,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	return system->open_event(&attr);
+}
+
+static struct perf_event_attr cycles(void)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(struct perf_event_attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 1000000,
+		.sample_type = PERF_SAMPLE_IP,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+}
+
+bool check_can_record(const struct check_system *system)
+{
+	return try_own_process(system) == 0;
+}
+
+/* --- the questions --- */
+
+static void ok(struct check_result *result)
+{
+	result->verdict = CHECK_OK;
+	result->limits = result->now = result->forever = "";
+}
+
+static void kernel(const struct check_system *system, struct check_result *result)
+{
+	CLEANUP_BUF struct buf release = {0};
+	unsigned major = 0, minor = 0;
+	if (!check_read(system, SYSCTL "osrelease", &release) || sscanf(release.data, "%u.%u", &major, &minor) != 2) {
+		buf_str(&result->state, "version not known");
+		return;
+	}
+	buf_add(&result->state, release.data, strcspn(release.data, "\n"));
+	if (major > 5 || (major == 5 && minor >= 15))
+		ok(result);
+}
+
+static void own_processes(const struct check_system *system, struct check_result *result)
+{
+	int error = -try_own_process(system);
+	bool filtered = check_status(system, "Seccomp:", 10) == 2;
+	long long paranoid = 2;
+	check_number(system, SYSCTL "perf_event_paranoid", &paranoid);
+	if (!error) {
+		buf_str(&result->state, "yes");
+		ok(result);
+		return;
+	}
+	buf_printf(&result->state, "no: perf_event_open says %s", strerror(error));
+	if (error == ENOSYS && !filtered) {
+		result->now = "";
+		result->forever = "use a kernel with CONFIG_PERF_EVENTS";
+	} else if (filtered && (error == EPERM || error == ENOSYS) && paranoid <= 2) {
+		buf_str(&result->state, ", a seccomp filter is in the way");
+		result->now = result->forever = UNSAFE_PROFILE;
+	}
+}
+
+static void seccomp(const struct check_system *system, struct check_result *result)
+{
+	if (check_status(system, "Seccomp:", 10) != 2) {
+		buf_str(&result->state, "no filter");
+		ok(result);
+		return;
+	}
+	int error = -try_own_process(system);
+	/* EACCES is the kernel's own answer, by perf_event_paranoid: the call went through. */
+	if (error == EPERM || error == ENOSYS) {
+		buf_str(&result->state, "a filter blocks perf_event_open");
+		result->verdict = CHECK_BAD;
+		return;
+	}
+	buf_str(&result->state, "a filter that lets perf_event_open through");
+	ok(result);
+}
+
+static void paranoid(const struct check_system *system, struct check_result *result)
+{
+	static const char *const meaning[] = {"everything is allowed", "all but raw tracepoints",
+					      "no recording of whole CPUs", "own processes in user space only",
+					      "nothing without privileges"};
+	long long level;
+	if (!check_number(system, SYSCTL "perf_event_paranoid", &level)) {
+		buf_str(&result->state, "not there: no perf events in this kernel, or /proc is hidden");
+		result->verdict = CHECK_BAD;
+		return;
+	}
+	long long index = level < -1 ? 0 : level > 3 ? 4 : level + 1;
+	bool privileged = check_privileged(system);
+	buf_printf(&result->state, "%lld: %s", level, meaning[index]);
+	if (privileged && level > -1)
+		buf_str(&result->state, "; of no effect here, wick has the privileges");
+	if (level > 2 && !privileged)
+		result->verdict = CHECK_BAD;
+	if (level < 1 || privileged)
+		ok(result);
+}
+
+static void kernel_addresses(const struct check_system *system, struct check_result *result)
+{
+	CLEANUP_BUF struct buf symbols = {0};
+	long long level = -1;
+	check_number(system, SYSCTL "kptr_restrict", &level);
+	buf_printf(&result->state, level < 0 ? "not known" : "%lld", level);
+	if (!check_read(system, "/proc/kallsyms", &symbols)) {
+		buf_str(&result->state, ": /proc/kallsyms cannot be read");
+		return;
+	}
+	if (strtoull(symbols.data, NULL, 16)) {
+		buf_str(&result->state, ": kernel addresses are visible");
+		ok(result);
+		return;
+	}
+	buf_str(&result->state, ": kernel addresses are hidden");
+	/* With 0 they are shown to whoever may record the kernel. */
+	if (level == 0) {
+		buf_str(&result->state, " from who may not record the kernel");
+		result->now = SETTING("perf_event_paranoid", "1") ", or run wick with sudo";
+		result->forever = SETTING_KEPT("perf_event_paranoid", "1");
+	}
+}
+
+/* "Max locked memory  8388608  8388608  bytes": the soft limit in kB, -1 for unlimited. */
+static bool locked_memory(const struct check_system *system, long long *ret_kb)
+{
+	CLEANUP_BUF struct buf limits = {0};
+	const char *line = check_read(system, "/proc/self/limits", &limits) ? strstr(limits.data, "Max locked memory") :
+									      NULL;
+	char word[32];
+	if (!line || sscanf(line, "Max locked memory %31s", word) != 1)
+		return false;
+	*ret_kb = !strcmp(word, "unlimited") ? -1 : strtoll(word, NULL, 10) / 1024;
+	return true;
+}
+
+static void buffers(const struct check_system *system, struct check_result *result)
+{
+	enum { USUAL = 516 }; /* kB: the kernel's default, 128 pages and one */
+	long long each = 0, locked = 0, level = 2;
+	bool known = check_number(system, SYSCTL "perf_event_mlock_kb", &each);
+	check_number(system, SYSCTL "perf_event_paranoid", &level);
+	if (known)
+		buf_printf(&result->state, "%lld kB for each CPU", each);
+	else
+		buf_str(&result->state, "perf_event_mlock_kb is not known");
+	if (locked_memory(system, &locked)) {
+		if (locked < 0)
+			buf_str(&result->state, ", locked memory unlimited");
+		else
+			buf_printf(&result->state, ", and %lld kB of locked memory", locked);
+	}
+	if (level < 0 || locked < 0 || check_capable(system, CAN_IPC_LOCK) || (known && each >= USUAL))
+		ok(result);
+}
+
+static void sample_rate(const struct check_system *system, struct check_result *result)
+{
+	long long rate;
+	if (!check_number(system, SYSCTL "perf_event_max_sample_rate", &rate)) {
+		buf_str(&result->state, "not known");
+		return;
+	}
+	buf_printf(&result->state, "%lld a second", rate);
+	if (rate >= 5000)
+		ok(result);
+}
+
+static void stack_depth(const struct check_system *system, struct check_result *result)
+{
+	long long depth;
+	if (!check_number(system, SYSCTL "perf_event_max_stack", &depth)) {
+		buf_str(&result->state, "not known");
+		return;
+	}
+	buf_printf(&result->state, "%lld frames by frame pointers; unwinding by tables is not limited", depth);
+	if (depth >= 127)
+		ok(result);
+}
+
+static void capabilities(const struct check_system *system, struct check_result *result)
+{
+	static const struct {
+		enum check_capability number;
+		const char *name;
+	} listed[] = {
+		{CAN_PERFMON, "CAP_PERFMON"},
+		{CAN_BPF, "CAP_BPF"},
+		{CAN_SYS_PTRACE, "CAP_SYS_PTRACE"},
+		{CAN_SYS_ADMIN, "CAP_SYS_ADMIN"},
+	};
+	for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
+		if (check_capable(system, listed[i].number))
+			buf_printf(&result->state, "%s%s", result->state.size ? ", " : "", listed[i].name);
+	if (!result->state.size)
+		buf_str(&result->state, "none");
+	bool admin = check_capable(system, CAN_SYS_ADMIN);
+	if (check_privileged(system) && (admin || check_capable(system, CAN_SYS_PTRACE)))
+		ok(result);
+}
+
+static void bpf(const struct check_system *system, struct check_result *result)
+{
+	long long disabled = -1;
+	check_number(system, SYSCTL "unprivileged_bpf_disabled", &disabled);
+	if (disabled < 0) {
+		buf_str(&result->state, "this kernel has no BPF");
+		result->now = "";
+		result->forever = "use a kernel with CONFIG_BPF_SYSCALL";
+		return;
+	}
+	bool admin = check_capable(system, CAN_SYS_ADMIN);
+	if (admin || (check_capable(system, CAN_BPF) && check_capable(system, CAN_PERFMON))) {
+		buf_str(&result->state, "allowed");
+		ok(result);
+		return;
+	}
+	buf_printf(&result->state,
+		   "not allowed: CAP_BPF and CAP_PERFMON are needed (unprivileged_bpf_disabled is %lld)", disabled);
+}
+
+static void btf(const struct check_system *system, struct check_result *result)
+{
+	bool there = check_readable(system, "/sys/kernel/btf/vmlinux");
+	buf_str(&result->state, there ? "/sys/kernel/btf/vmlinux" : "none");
+	if (there)
+		ok(result);
+}
+
+static bool has_pmu(const struct check_system *system)
+{
+	static const char folder[] = "/sys/bus/event_source/devices";
+	return check_entry(system, folder, "cpu") || check_entry(system, folder, "armv8") ||
+	       check_entry(system, folder, "riscv");
+}
+
+static void pmu(const struct check_system *system, struct check_result *result)
+{
+	struct perf_event_attr attr = cycles();
+	int error = -system->open_event(&attr);
+	if (!error) {
+		buf_str(&result->state, "counts cycles");
+		ok(result);
+	} else if (error == EACCES || error == EPERM) {
+		buf_str(&result->state, "not known: this user may not ask");
+	} else {
+		buf_printf(&result->state, has_pmu(system) ? "does not count cycles: %s" : "none: %s", strerror(error));
+	}
+}
+
+static void branches(const struct check_system *system, struct check_result *result)
+{
+	struct perf_event_attr attr = cycles();
+	attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+	int error = -system->open_event(&attr);
+	if (!error) {
+		buf_str(&result->state, "records call stacks");
+		ok(result);
+	} else {
+		buf_printf(&result->state, "none: %s", strerror(error));
+	}
+}
+
+static void tracing(const struct check_system *system, struct check_result *result)
+{
+	static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	CLEANUP_BUF struct buf events = {0};
+	for (size_t i = 0; i < 2; i++) {
+		buf_clear(&events);
+		buf_printf(&events, "%s/events/sched", places[i]);
+		if (check_readable(system, events.data)) {
+			buf_str(&result->state, places[i]);
+			ok(result);
+			return;
+		}
+	}
+	bool hidden = check_exists(system, places[0]) && !check_readable(system, places[0]);
+	if (hidden || check_entry(system, places[0], "events")) {
+		buf_str(&result->state, "not readable by this user");
+		result->now = "run wick with sudo";
+		result->forever = "";
+		return;
+	}
+	buf_str(&result->state, "not mounted");
+}
+
+static const char *container(const struct check_system *system)
+{
+	static const struct {
+		const char *text, *name;
+	} cgroups[] = {{"docker", "Docker"},
+		       {"kubepods", "Kubernetes"},
+		       {"libpod", "Podman"},
+		       {"lxc", "LXC"},
+		       {"containerd", "containerd"}};
+	if (check_exists(system, "/.dockerenv"))
+		return "Docker";
+	if (check_exists(system, "/run/.containerenv"))
+		return "Podman";
+	for (size_t i = 0; i < sizeof cgroups / sizeof *cgroups; i++)
+		if (check_contains(system, "/proc/1/cgroup", cgroups[i].text))
+			return cgroups[i].name;
+	return check_contains(system, "/proc/1/environ", "container=") ? "of an unknown kind" : NULL;
+}
+
+static void place(const struct check_system *system, struct check_result *result)
+{
+	CLEANUP_BUF struct buf vendor = {0};
+	const char *box = container(system);
+	bool virtual = check_contains(system, "/proc/cpuinfo", " hypervisor") ||
+		       check_exists(system, "/sys/hypervisor/type");
+	if (check_read(system, "/sys/class/dmi/id/sys_vendor", &vendor))
+		vendor.data[strcspn(vendor.data, "\n")] = '\0';
+	if (virtual)
+		buf_printf(&result->state, "virtual machine%s%s", vendor.size ? " of " : "",
+			   vendor.size ? vendor.data : "");
+	else
+		buf_str(&result->state, "real machine");
+	if (box)
+		buf_printf(&result->state, ", in a container (%s)", box);
+	else
+		ok(result);
+}
+
+static void debuginfod(const struct check_system *system, struct check_result *result)
+{
+	const char *servers = system->environment("DEBUGINFOD_URLS");
+	buf_str(&result->state, servers && *servers ? servers : "DEBUGINFOD_URLS is not set");
+	if (servers && *servers)
+		ok(result);
+}
+
+static void cache(const struct check_system *system, struct check_result *result)
+{
+	CLEANUP_BUF struct buf full = {0};
+	const char *folder = system->environment("XDG_CACHE_HOME"), *home = system->environment("HOME");
+	if (folder && *folder == '/')
+		buf_printf(&result->state, "%s/wick", folder);
+	else if (home && *home == '/')
+		buf_printf(&result->state, "%s/.cache/wick", home);
+	else
+		buf_str(&result->state, "no place: HOME is not set");
+	/* It is made when first needed: the nearest folder above it that is there must be writable. */
+	buf_printf(&full, "%s%s", system->root, result->state.data);
+	while (full.data[0] == '/' && access(full.data, F_OK) != 0 && strrchr(full.data, '/') > full.data)
+		*strrchr(full.data, '/') = '\0';
+	if (result->state.data[0] == '/' && access(full.data, W_OK) == 0)
+		ok(result);
+	else if (result->state.data[0] == '/')
+		buf_str(&result->state, ": cannot be written");
+}
+
+/* --- the table --- */
+
+static const struct check_row {
+	const char *name;
+	void (*ask)(const struct check_system *system, struct check_result *result);
+	enum check_verdict verdict; /* unless the function finds it ok or otherwise */
+	const char *limits, *now, *forever;
+} rows[] = {
+	{"kernel", kernel, CHECK_WARN,
+	 "before 5.15 the BPF engine is not used, before 5.12 mappings come without build-ids", "",
+	 "install a kernel of 5.15 or later"},
+	{"own processes", own_processes, CHECK_BAD, "nothing can be recorded",
+	 SETTING("perf_event_paranoid", "2") ", or run wick with sudo", SETTING_KEPT("perf_event_paranoid", "2")},
+	{"seccomp", seccomp, CHECK_WARN, "nothing can be recorded in this container", UNSAFE_PROFILE,
+	 "allow perf_event_open in the container's seccomp profile"},
+	{"perf_event_paranoid", paranoid, CHECK_WARN,
+	 "no kernel frames, no other users' processes, no whole-system recording",
+	 SETTING("perf_event_paranoid", "-1") ", or run wick with sudo", SETTING_KEPT("perf_event_paranoid", "-1")},
+	{"kptr_restrict", kernel_addresses, CHECK_WARN, "kernel frames have no names",
+	 SETTING("kptr_restrict", "0") " kernel.perf_event_paranoid=1, or run wick with sudo",
+	 SETTING_KEPT("kptr_restrict", "0")},
+	{"buffers", buffers, CHECK_WARN, "small ring buffers: samples are lost when much happens at once",
+	 SETTING("perf_event_mlock_kb", "2048"), SETTING_KEPT("perf_event_mlock_kb", "2048")},
+	{"sample rate", sample_rate, CHECK_WARN, "higher frequencies (-F) are clipped to it",
+	 SETTING("perf_event_max_sample_rate", "100000"), SETTING_KEPT("perf_event_max_sample_rate", "100000")},
+	{"stack depth", stack_depth, CHECK_WARN, "--call-graph fp cuts deeper stacks",
+	 SETTING("perf_event_max_stack", "127"), SETTING_KEPT("perf_event_max_stack", "127")},
+	{"capabilities", capabilities, CHECK_WARN,
+	 "only this user's processes, in user space when perf_event_paranoid is 2", "run wick with sudo",
+	 "sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog=ep \"$(command -v wick)\""},
+	{"BPF", bpf, CHECK_WARN, "the ring engine is used: more work for each sample", "run wick with sudo",
+	 "sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog=ep \"$(command -v wick)\""},
+	{"BTF", btf, CHECK_WARN, "the BPF engine cannot be used", "", "use a kernel with CONFIG_DEBUG_INFO_BTF"},
+	{"PMU", pmu, CHECK_WARN, "no hardware events: cpu-clock takes the place of cycles", "",
+	 "in a virtual machine: let the host pass it on (qemu: -cpu host,pmu=on; clouds: a metal or larger instance)"},
+	{"LBR", branches, CHECK_WARN, "--call-graph lbr is refused", "",
+	 "use an Intel processor of Haswell or later, not virtual; --call-graph dwarf needs none"},
+	{"tracefs", tracing, CHECK_WARN, "no tracepoint events (-e sched:…)",
+	 "sudo mount -t tracefs nodev /sys/kernel/tracing",
+	 "echo 'nodev /sys/kernel/tracing tracefs defaults 0 0' | sudo tee -a /etc/fstab"},
+	{"machine", place, CHECK_WARN, "processes outside the container are not seen",
+	 "run wick on the host, or: docker run --pid=host --cap-add PERFMON --cap-add SYS_PTRACE …", ""},
+	{"debuginfod", debuginfod, CHECK_WARN, "debug information that is not installed is not fetched",
+	 "export DEBUGINFOD_URLS=https://debuginfod.elfutils.org",
+	 "echo 'export DEBUGINFOD_URLS=https://debuginfod.elfutils.org' >>~/.profile"},
+	{"cache", cache, CHECK_WARN, "unwind tables and symbols are made anew in every run",
+	 "export XDG_CACHE_HOME=/var/tmp", ""},
+};
+
+size_t check_count(void)
+{
+	return sizeof rows / sizeof *rows;
+}
+
+void check_run(const struct check_system *system, size_t index, struct check_result *ret_result)
+{
+	const struct check_row *row = &rows[index];
+	*ret_result = (struct check_result){
+		.name = row->name,
+		.verdict = row->verdict,
+		.limits = row->limits,
+		.now = row->now,
+		.forever = row->forever,
+	};
+	row->ask(system, ret_result);
+}
+
+bool check_run_name(const struct check_system *system, const char *name, struct check_result *ret_result)
+{
+	for (size_t i = 0; i < check_count(); i++)
+		if (!strcmp(rows[i].name, name)) {
+			check_run(system, i, ret_result);
+			return true;
+		}
+	return false;
+}

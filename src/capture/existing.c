@@ -1,0 +1,244 @@
+#include "capture/existing.h"
+
+#include "base/hash.h"
+#include "base/index_map.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define NOTES_MOST 65536
+
+/* Build-ids of files that were looked at: many processes map the same ones. */
+struct known_file {
+	uint64_t inode;
+	uint32_t major, minor;
+	struct build_id build_id;
+};
+
+struct teller {
+	const struct event_sink *sink;
+	struct known_file *files;
+	size_t count, capacity;
+	struct index_map map;
+	char *line; /* of getline() */
+	size_t line_capacity;
+};
+
+static void teller_release(struct teller *teller)
+{
+	free(teller->files);
+	index_map_release(&teller->map);
+	free(teller->line);
+}
+
+/* Read through the process's own root folder: in a container its path means another file. */
+static struct build_id read_build_id(const struct event_mmap *mmap)
+{
+	char path[64 + FILENAME_MAX];
+	struct elf_file *elf;
+	struct build_id id = {0};
+	snprintf(path, sizeof path, "/proc/%d/root%s", (int)mmap->pid, mmap->path);
+	if (elf_open(&elf, path, NULL))
+		return id;
+	id = elf_build_id(elf);
+	elf_close(elf);
+	return id;
+}
+
+static struct build_id build_id_of(struct teller *teller, const struct event_mmap *mmap)
+{
+	uint64_t hash = hash_mix(mmap->inode ^ HASH_K0, hash_pair(mmap->major, mmap->minor));
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&teller->map, hash, &probe); i != INDEX_NONE;
+	     i = index_map_next(&teller->map, &probe)) {
+		const struct known_file *file = &teller->files[i];
+		if (file->inode == mmap->inode && file->major == mmap->major && file->minor == mmap->minor)
+			return file->build_id;
+	}
+	MEM_ROOM(teller->files, teller->count, teller->capacity);
+	index_map_insert(&teller->map, hash, (uint32_t)teller->count);
+	struct known_file *file = &teller->files[teller->count++];
+	*file = (struct known_file){mmap->inode, mmap->major, mmap->minor, read_build_id(mmap)};
+	return file->build_id;
+}
+
+/* A line of /proc/PID/maps; false when it is no code. `line` is changed. */
+static bool parse_mapping(char *line, struct event_mmap *mmap)
+{
+	uint64_t end;
+	char permissions[5];
+	int path = 0;
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &mmap->start, &end,
+		   permissions, &mmap->offset, &mmap->major, &mmap->minor, &mmap->inode, &path) < 7 ||
+	    permissions[2] != 'x')
+		return false;
+	static const char deleted[] = " (deleted)";
+	char *text = line + path;
+	text[strcspn(text, "\n")] = '\0';
+	size_t length = strlen(text), suffix = sizeof deleted - 1;
+	if (length > suffix && !strcmp(text + length - suffix, deleted))
+		text[length - suffix] = '\0';
+	mmap->length = end - mmap->start;
+	mmap->protection = PROT_EXEC | (permissions[0] == 'r' ? PROT_READ : 0) |
+			   (permissions[1] == 'w' ? PROT_WRITE : 0);
+	mmap->flags = permissions[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+	mmap->path = *text ? text : "//anon";
+	return true;
+}
+
+static int tell_mappings(struct teller *teller, int32_t pid)
+{
+	char path[64];
+	int result = 0;
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (result >= 0 && getline(&teller->line, &teller->line_capacity, file) > 0) {
+		struct event_mmap mmap = {.pid = pid, .tid = pid};
+		if (!parse_mapping(teller->line, &mmap))
+			continue;
+		if (mmap.path[0] == '/' && mmap.path[1] != '/')
+			mmap.build_id = build_id_of(teller, &mmap);
+		result = teller->sink->mmap ? teller->sink->mmap(teller->sink->context, &mmap) : 0;
+	}
+	fclose(file);
+	return result;
+}
+
+static int tell_comm(struct teller *teller, int32_t pid, int32_t tid)
+{
+	char path[64], comm[64];
+	snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return 0;
+	bool read = fgets(comm, sizeof comm, file);
+	fclose(file);
+	if (!read || !teller->sink->comm)
+		return 0;
+	comm[strcspn(comm, "\n")] = '\0';
+	struct event_comm event = {.pid = pid, .tid = tid, .comm = comm};
+	return teller->sink->comm(teller->sink->context, &event);
+}
+
+/* Calls `tell` for each folder whose name is a number. */
+static int each_number(struct teller *teller, const char *path, int32_t pid,
+		       int (*tell)(struct teller *, int32_t pid, int32_t number))
+{
+	DIR *folder = opendir(path);
+	int result = 0;
+	if (!folder)
+		return 0;
+	for (struct dirent *entry; result >= 0 && (entry = readdir(folder));)
+		if (isdigit((unsigned char)entry->d_name[0]))
+			result = tell(teller, pid, (int32_t)atol(entry->d_name));
+	closedir(folder);
+	return result;
+}
+
+static int tell_process(struct teller *teller, int32_t unused, int32_t pid)
+{
+	(void)unused;
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	int result = each_number(teller, path, pid, tell_comm);
+	return result < 0 ? result : tell_mappings(teller, pid);
+}
+
+int existing_processes(const struct event_sink *sink, const int32_t *pids, size_t count)
+{
+	struct teller teller = {.sink = sink};
+	int result = 0;
+	for (size_t i = 0; i < count && result >= 0; i++)
+		result = tell_process(&teller, 0, pids[i]);
+	teller_release(&teller);
+	return result;
+}
+
+int existing_all_processes(const struct event_sink *sink)
+{
+	struct teller teller = {.sink = sink};
+	int result = each_number(&teller, "/proc", 0, tell_process);
+	teller_release(&teller);
+	return result;
+}
+
+/* --- the kernel --- */
+
+/* Where the kernel's code begins; 0 when kernel.kptr_restrict hides it. It is among the first symbols. */
+static uint64_t kernel_start(char symbol[8])
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char line[512], name[8];
+	uint64_t address, found = 0;
+	while (file && !found && fgets(line, sizeof line, file))
+		if (sscanf(line, "%" SCNx64 " %*c %7s", &address, name) == 2 &&
+		    (!strcmp(name, "_text") || !strcmp(name, "_stext"))) {
+			found = address;
+			strcpy(symbol, name);
+		}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static struct build_id kernel_build_id(void)
+{
+	struct build_id id = {0};
+	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return id;
+	CLEANUP_FREE char *notes = mem_alloc(NOTES_MOST);
+	ssize_t size = read(fd, notes, NOTES_MOST);
+	close(fd);
+	return size > 0 ? build_id_from_notes(notes, (size_t)size, 4) : id;
+}
+
+static int tell_modules(const struct event_sink *sink)
+{
+	FILE *file = fopen("/proc/modules", "re");
+	char line[1024], name[256], path[300];
+	int result = 0;
+	while (file && result >= 0 && fgets(line, sizeof line, file)) {
+		struct event_mmap mmap = {.pid = -1, .kernel = true, .path = path, .protection = PROT_READ | PROT_EXEC};
+		if (sscanf(line, "%255s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &mmap.length, &mmap.start) != 3 ||
+		    !mmap.start)
+			continue;
+		snprintf(path, sizeof path, "[%s]", name);
+		result = sink->mmap(sink->context, &mmap);
+	}
+	if (file)
+		fclose(file);
+	return result;
+}
+
+int existing_kernel(const struct event_sink *sink)
+{
+	char path[32] = "[kernel.kallsyms]", symbol[8] = "";
+	if (!sink->mmap)
+		return 0;
+	uint64_t start = kernel_start(symbol);
+	strcat(path, symbol);
+	/* Without a start everything in the upper half is the kernel's: user space never is. */
+	uint64_t first = start ? start : 1ull << 63;
+	struct event_mmap mmap = {
+		.pid = -1,
+		.kernel = true,
+		.protection = PROT_READ | PROT_EXEC,
+		.start = first,
+		.length = UINT64_MAX - first,
+		.offset = start,
+		.build_id = kernel_build_id(),
+		.path = path,
+	};
+	int result = sink->mmap(sink->context, &mmap);
+	return result < 0 ? result : tell_modules(sink);
+}

@@ -1,0 +1,15 @@
+/* What runs already when a recording begins, told as the records tell what comes later. */
+#ifndef WICK_CAPTURE_EXISTING_H
+#define WICK_CAPTURE_EXISTING_H
+
+#include "event/event.h"
+
+#include <stddef.h>
+
+/* Processes with their threads' names and their mappings. A process that ends meanwhile is left out. */
+int existing_processes(const struct event_sink *sink, const int32_t *pids, size_t count);
+int existing_all_processes(const struct event_sink *sink);
+/* The kernel itself, and its modules. */
+int existing_kernel(const struct event_sink *sink);
+
+#endif

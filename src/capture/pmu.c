@@ -1,0 +1,170 @@
+#include "capture/pmu.h"
+
+#include "base/buf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DEVICES "/sys/bus/event_source/devices"
+#define FILE_MOST 4096
+
+/* The first line of a small file; false when it cannot be read. `ret_error` gets errno. */
+static bool read_line(const char *path, char line[FILE_MOST], int *ret_error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		*ret_error = errno;
+		return false;
+	}
+	ssize_t size = read(fd, line, FILE_MOST - 1);
+	*ret_error = errno;
+	close(fd);
+	if (size < 0)
+		return false;
+	line[size] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	return true;
+}
+
+int pmu_tracepoint(struct perf_event_attr *attr, const char *system, const char *name, struct err *err)
+{
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	char line[FILE_MOST];
+	int error = ENOENT;
+	if (strchr(system, '/') || strchr(name, '/') || *system == '.' || *name == '.')
+		return err_set(err, ERR_USAGE, "there is no event '%s:%s'", system, name);
+	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+		CLEANUP_BUF struct buf path = {0};
+		buf_printf(&path, "%s/events/%s/%s/id", roots[i], system, name);
+		if (read_line(path.data, line, &error)) {
+			attr->type = PERF_TYPE_TRACEPOINT;
+			attr->config = strtoull(line, NULL, 10);
+			return 0;
+		}
+		if (error == EACCES)
+			return err_set(err, ERR_SYSTEM,
+				       "may not read %s: tracepoints need root, or as root: chmod a+rx %s", path.data,
+				       roots[i]);
+	}
+	if (access("/sys/kernel/tracing/events", F_OK) != 0 && access("/sys/kernel/debug/tracing/events", F_OK) != 0)
+		return err_set(err, ERR_SYSTEM,
+			       "tracepoint %s:%s: tracefs is not mounted; as root: mount -t tracefs tracefs "
+			       "/sys/kernel/tracing",
+			       system, name);
+	return err_set(err, ERR_USAGE, "there is no event '%s:%s'; /sys/kernel/tracing/available_events lists them",
+		       system, name);
+}
+
+/* Puts the bits of a value where a format such as "config1:0-7,21" says. False when the format is another. */
+static bool place_bits(struct perf_event_attr *attr, const char *format, uint64_t value)
+{
+	__u64 *field;
+	__u64 config1 = attr->config1, config2 = attr->config2, config = attr->config;
+	if (!strncmp(format, "config1:", 8))
+		field = &config1, format += 8;
+	else if (!strncmp(format, "config2:", 8))
+		field = &config2, format += 8;
+	else if (!strncmp(format, "config:", 7))
+		field = &config, format += 7;
+	else
+		return false;
+	while (*format) {
+		char *end;
+		unsigned long first = strtoul(format, &end, 10), last = first;
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		if (end == format || last > 63 || first > last || (*end && *end != ','))
+			return false;
+		for (unsigned long bit = first; bit <= last; bit++, value >>= 1) {
+			*field &= ~(1ull << bit);
+			*field |= (value & 1) << bit;
+		}
+		format = *end ? end + 1 : end;
+	}
+	attr->config = config;
+	attr->config1 = config1;
+	attr->config2 = config2;
+	return true;
+}
+
+struct pmu_folder {
+	const char *root, *name;
+	unsigned depth; /* an event is described by terms, which must not be events again */
+};
+
+static int take_terms(struct perf_event_attr *attr, const struct pmu_folder *pmu, const char *terms, struct err *err);
+
+/* "event=0x3c", or the name of an event that the kernel describes. */
+static int take_term(struct perf_event_attr *attr, const struct pmu_folder *pmu, const char *term, struct err *err)
+{
+	CLEANUP_BUF struct buf path = {0};
+	char line[FILE_MOST], *end;
+	int error;
+	const char *equals = strchr(term, '=');
+	size_t length = equals ? (size_t)(equals - term) : strlen(term);
+	uint64_t value = equals ? strtoull(equals + 1, &end, 0) : 1;
+	if (!length || memchr(term, '/', length) || *term == '.' || (equals && (end == equals + 1 || *end)))
+		return err_set(err, ERR_USAGE, "%s/%s/: a term is NAME or NAME=NUMBER", pmu->name, term);
+	if (equals && !strncmp(term, "config", length) && length == 6) {
+		attr->config = value;
+		return 0;
+	}
+	buf_printf(&path, "%s/%s/events/%.*s", pmu->root, pmu->name, (int)length, term);
+	if (!equals && !pmu->depth && read_line(path.data, line, &error))
+		return take_terms(attr, &(struct pmu_folder){pmu->root, pmu->name, 1}, line, err);
+	buf_clear(&path);
+	buf_printf(&path, "%s/%s/format/%.*s", pmu->root, pmu->name, (int)length, term);
+	if (read_line(path.data, line, &error) && place_bits(attr, line, value))
+		return 0;
+	return err_set(err, ERR_USAGE, "PMU %s has neither an event nor a term '%.*s'; %s/%s/ lists them", pmu->name,
+		       (int)length, term, pmu->root, pmu->name);
+}
+
+static int take_terms(struct perf_event_attr *attr, const struct pmu_folder *pmu, const char *terms, struct err *err)
+{
+	while (*terms) {
+		CLEANUP_BUF struct buf term = {0};
+		size_t length = strcspn(terms, ",");
+		buf_add(&term, terms, length);
+		int result = take_term(attr, pmu, term.data, err);
+		if (result)
+			return result;
+		terms += length + (terms[length] == ',');
+	}
+	return 0;
+}
+
+int pmu_event(struct perf_event_attr *attr, const char *root, const char *pmu, const char *terms, struct err *err)
+{
+	CLEANUP_BUF struct buf path = {0};
+	char line[FILE_MOST];
+	int error;
+	root = root ? root : DEVICES;
+	buf_printf(&path, "%s/%s/type", root, pmu);
+	if (*pmu == '.' || !read_line(path.data, line, &error))
+		return err_set(err, ERR_USAGE, "this machine has no PMU '%s'; see %s", pmu, root);
+	attr->type = (uint32_t)strtoul(line, NULL, 10);
+	return take_terms(attr, &(struct pmu_folder){root, pmu, 0}, terms, err);
+}
+
+bool pmu_has_cycles(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof attr,
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 1u << 30,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}

@@ -1,0 +1,69 @@
+/*
+ * A recording: opens the events of a target, gives what the kernel tells to a sink in the order of time, and ends when
+ * the target does, the time is over or a signal comes.
+ */
+#ifndef WICK_CAPTURE_RECORD_H
+#define WICK_CAPTURE_RECORD_H
+
+#include "capture/attr.h"
+#include "capture/events.h"
+#include "capture/target.h"
+#include "event/event.h"
+
+struct recorder;
+
+/* How far it is, now and then. */
+struct recorder_progress {
+	uint64_t elapsed, duration; /* nanoseconds; duration 0: no end set */
+	uint64_t samples, lost;
+};
+
+struct recorder_options {
+	const char *processes, *threads; /* lists; NULL: none */
+	char *const *command; /* ended by NULL; NULL: none */
+	bool whole_system;
+	const char *cpus; /* list; NULL: all */
+	struct capture_events *events; /* empty: what the machine has. Names change when only user space is recorded */
+	enum call_graph call_graph;
+	uint32_t stack_size;
+	uint64_t frequency, period;
+	bool inherit;
+	bool no_kernel; /* samples of user space only */
+	uint64_t duration, delay; /* nanoseconds; 0: none */
+	void (*progress)(void *context, const struct recorder_progress *progress);
+	void *context;
+	/* A step down that was taken, one line each. */
+	void (*note)(void *context, const char *text);
+};
+
+enum recorder_end {
+	RECORDER_TARGET_ENDED,
+	RECORDER_TIME_OVER,
+	RECORDER_INTERRUPTED, /* by SIGINT, SIGTERM or SIGHUP */
+};
+
+struct recorder_result {
+	struct recorder_progress last;
+	enum recorder_end end;
+	int exec_error; /* errno when the command could not be run */
+};
+
+/*
+ * Opens everything; a command waits. Signals that end a recording are blocked from here on until recorder_run() is
+ * over, also in threads that are started meanwhile.
+ */
+int recorder_open(struct recorder **ret_recorder, const struct recorder_options *options, struct err *err);
+const struct event_source *recorder_sources(const struct recorder *recorder, size_t *ret_count);
+
+/* Records. Returns 0, what the sink returned, or a failure. */
+int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct recorder_result *ret_result,
+		 struct err *err);
+
+/*
+ * Waits for the command and returns its exit code, 128 + the signal that killed it; 0 when there was no command. One
+ * that outlives the recording is asked to end, and 0 when it does.
+ */
+int recorder_wait(struct recorder *recorder);
+void recorder_close(struct recorder *recorder);
+
+#endif

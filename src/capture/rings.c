@@ -1,0 +1,455 @@
+#include "capture/rings.h"
+
+#include "base/mem.h"
+#include "perfdata/live.h"
+#include "perfdata/order.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define RING_MOST (32u << 20)
+#define RING_USUAL (512u << 10) /* not less unless the limit of locked memory demands it */
+#define ALL_RINGS_MOST (256u << 20) /* on a machine with many CPUs each ring gets less */
+#define RECORD_USUAL 1024u /* bytes of a sample without its stack copy */
+#define RING_LEAST (32u << 10)
+#define RECORD_MOST 65536u
+/* A record's place: the number of its ring, and where in it. */
+#define PLACE_SHIFT 44
+#define PLACE_OFFSET ((1ull << PLACE_SHIFT) - 1)
+
+struct ring {
+	int32_t cpu;
+	int owner; /* index of the event that has the ring; -1: none yet */
+	struct perf_event_mmap_page *page;
+	uint8_t *data;
+	uint64_t seen; /* up to where its records were looked at */
+	uint64_t needed; /* the first byte that is still asked for */
+};
+
+struct open_event {
+	int fd;
+	uint32_t source;
+	uint64_t id;
+};
+
+struct rings {
+	struct ring *items;
+	size_t count;
+	size_t size; /* bytes of data of each, a power of two */
+	struct open_event *events;
+	size_t event_count, event_capacity;
+	uint32_t tracking; /* source of the tracking event */
+	bool reads_lost;
+	struct perfdata *decoder;
+	struct order order;
+	uint64_t largest_time, limit;
+	uint64_t *scratch; /* for records that go around the end of a ring */
+};
+
+/* --- opening --- */
+
+static int open_event(struct perf_event_attr *attr, int32_t tid, int32_t cpu)
+{
+	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Thousands of threads on many CPUs need as many descriptors. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static bool try_open(struct perf_event_attr *attr, const struct target *target)
+{
+	int fd = open_event(attr, target->whole_system ? -1 : target->tids[0], target->cpus[0]);
+	int error = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return fd >= 0 || error != EINVAL;
+}
+
+/* Takes out what this kernel does not know, the newest first. */
+static void fit_to_kernel(struct rings_options *options)
+{
+	struct attr_shape *shape = &options->shape;
+	bool *features[] = {&shape->losses, &shape->build_ids, &shape->clock};
+	for (size_t i = 0; i < sizeof features / sizeof *features; i++)
+		*features[i] = true;
+	for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+		struct perf_event_attr attr = attr_tracking(shape);
+		if (try_open(&attr, options->target))
+			return;
+		*features[i] = false;
+	}
+}
+
+static int refused(const struct capture_event *event, const struct target *target, int32_t tid, int error,
+		   struct err *err)
+{
+	const char *name = event ? event->name : "mappings";
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		if (target->whole_system)
+			return err_set(err, ERR_SYSTEM,
+				       "may not record the whole system: be root, or as root: sysctl "
+				       "kernel.perf_event_paranoid=0");
+		if (target->command)
+			return err_set(
+				err, ERR_SYSTEM,
+				"may not record: the kernel refuses perf_event_open; as root: sysctl "
+				"kernel.perf_event_paranoid=2 (in a container its seccomp profile may forbid it: "
+				"--cap-add PERFMON)");
+		return err_set(err, ERR_SYSTEM,
+			       "may not record thread %d: it is another user's or protected; be root or its "
+			       "user",
+			       (int)tid);
+	case ENOENT:
+	case EOPNOTSUPP:
+	case ENODEV:
+		return err_set(err, ERR_SYSTEM,
+			       "this machine cannot record %s (virtual machines often have no PMU); "
+			       "-e cpu-clock always works",
+			       name);
+	case EMFILE:
+	case ENFILE:
+		return err_set(err, ERR_SYSTEM,
+			       "too many threads for the open files allowed; see ulimit -Hn, or record fewer");
+	case ENOSYS:
+		return err_set(err, ERR_SYSTEM, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+	case EBUSY:
+		return err_set(err, ERR_SYSTEM, "%s: all counters of the PMU are taken by others", name);
+	default:
+		return err_set(err, ERR_SYSTEM, "cannot record %s: %s", name, strerror(error));
+	}
+}
+
+static int map_ring(struct rings *rings, struct ring *ring, int fd, struct err *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	for (;;) {
+		void *start = mmap(NULL, page + rings->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (start != MAP_FAILED) {
+			ring->page = start;
+			ring->data = (uint8_t *)start + page;
+			return 0;
+		}
+		bool first = ring == rings->items;
+		if ((errno != EPERM && errno != ENOMEM) || rings->size <= RING_LEAST || !first)
+			return errno == EPERM ?
+				       -EAGAIN :
+				       err_set(err, ERR_SYSTEM, "cannot map a ring buffer: %s", strerror(errno));
+		rings->size /= 2;
+	}
+}
+
+/* Opens one event on one thread and CPU and lets it write to the CPU's ring. */
+static int add_event(struct rings *rings, struct ring *ring, struct perf_event_attr *attr, uint32_t source, int32_t tid,
+		     struct err *err)
+{
+	int fd = open_event(attr, tid, ring->cpu);
+	if (fd < 0)
+		return -errno;
+	MEM_ROOM(rings->events, rings->event_count, rings->event_capacity);
+	struct open_event *event = &rings->events[rings->event_count++];
+	*event = (struct open_event){.fd = fd, .source = source};
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &event->id) < 0)
+		return -errno;
+	if (ring->owner >= 0)
+		return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, rings->events[ring->owner].fd) < 0 ? -errno : 0;
+	ring->owner = (int)rings->event_count - 1;
+	return map_ring(rings, ring, fd, err);
+}
+
+/* All events of one thread (-1: all threads) on one CPU. */
+static int add_thread(struct rings *rings, struct ring *ring, struct rings_options *options, int32_t tid,
+		      bool *ret_gone, struct err *err)
+{
+	struct perf_event_attr tracking = attr_tracking(&options->shape);
+	struct capture_events *events = options->events;
+	for (size_t i = 0; i <= events->count; i++) {
+		bool last = i == events->count;
+		struct perf_event_attr *attr = last ? &tracking : &events->items[i].attr;
+		err->code = 0;
+		int result = add_event(rings, ring, attr, (uint32_t)i, tid, err);
+		if (result == -ESRCH) {
+			*ret_gone = true;
+			return 0;
+		}
+		if (result == -EAGAIN || (result && err->code))
+			return result;
+		if (result)
+			return refused(last ? NULL : &events->items[i], options->target, tid, -result, err);
+	}
+	return 0;
+}
+
+static void close_events(struct rings *rings)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	for (size_t i = 0; i < rings->count; i++) {
+		if (rings->items[i].page)
+			munmap(rings->items[i].page, page + rings->size);
+		rings->items[i] = (struct ring){.cpu = rings->items[i].cpu, .owner = -1};
+	}
+	for (size_t i = 0; i < rings->event_count; i++)
+		close(rings->events[i].fd);
+	rings->event_count = 0;
+}
+
+static int open_all(struct rings *rings, struct rings_options *options, struct err *err)
+{
+	const struct target *target = options->target;
+	static const int32_t everybody = -1;
+	const int32_t *tids = target->whole_system ? &everybody : target->tids;
+	size_t tid_count = target->whole_system ? 1 : target->tid_count, gone_count = 0;
+	for (size_t i = 0; i < tid_count; i++) {
+		bool gone = false;
+		for (size_t cpu = 0; cpu < rings->count && !gone; cpu++) {
+			int result = add_thread(rings, &rings->items[cpu], options, tids[i], &gone, err);
+			if (result)
+				return result;
+		}
+		gone_count += gone;
+	}
+	if (gone_count == tid_count)
+		return err_set(err, ERR_SYSTEM, "the process ended before it could be recorded");
+	return 0;
+}
+
+/* Room for what half a second brings: on a busy machine it may take that long until wick gets a CPU. */
+static size_t first_size(const struct rings_options *options)
+{
+	const struct attr_shape *shape = &options->shape;
+	uint64_t record = RECORD_USUAL + (shape->call_graph == CALL_GRAPH_DWARF ? shape->stack_size : 0);
+	uint64_t rate = shape->period ? RING_MOST : shape->frequency * options->events->count;
+	size_t size = RING_USUAL, cpus = options->target->cpu_count;
+	for (size_t i = 0; i < options->events->count; i++)
+		if (options->events->items[i].attr.type == PERF_TYPE_TRACEPOINT)
+			rate = RING_MOST; /* as often as it happens */
+	while (size < RING_MOST && size * 2 * cpus <= ALL_RINGS_MOST && size < record * rate / 2)
+		size *= 2;
+	while (size > RING_LEAST && size * cpus > ALL_RINGS_MOST)
+		size /= 2;
+	return size;
+}
+
+static void describe(struct rings *rings, const struct rings_options *options)
+{
+	uint64_t *ids = mem_alloc(rings->event_count * sizeof *ids + 1);
+	struct perf_event_attr tracking = attr_tracking(&options->shape);
+	for (uint32_t source = 0; source <= options->events->count; source++) {
+		bool last = source == options->events->count;
+		size_t count = 0;
+		for (size_t i = 0; i < rings->event_count; i++)
+			if (rings->events[i].source == source)
+				ids[count++] = rings->events[i].id;
+		perfdata_live_source(rings->decoder, last ? &tracking : &options->events->items[source].attr,
+				     last ? "dummy:u" : options->events->items[source].name, ids, count);
+	}
+	free(ids);
+}
+
+int rings_open(struct rings **ret_rings, struct rings_options *options, struct err *err)
+{
+	const struct target *target = options->target;
+	struct err own = {0};
+	err = err ? err : &own;
+	raise_descriptors();
+	fit_to_kernel(options);
+	struct rings *rings = mem_zalloc(1, sizeof *rings);
+	rings->reads_lost = options->shape.losses;
+	rings->count = target->cpu_count;
+	rings->items = mem_zalloc(rings->count, sizeof *rings->items);
+	rings->size = first_size(options);
+	rings->tracking = (uint32_t)options->events->count;
+	rings->scratch = mem_alloc(RECORD_MOST);
+	rings->decoder = perfdata_live_new();
+	for (size_t i = 0; i < rings->count; i++)
+		rings->items[i] = (struct ring){.cpu = target->cpus[i], .owner = -1};
+	for (size_t i = 0; i < options->events->count; i++) {
+		struct perf_event_attr *attr = &options->events->items[i].attr;
+		attr_shape_event(attr, &options->shape);
+		attr->watermark = 1;
+		attr->wakeup_watermark = (uint32_t)(rings->size / 4);
+	}
+	int result;
+	/* The limit of locked memory is shared by all rings: when a later one does not fit, all become smaller. */
+	while ((result = open_all(rings, options, err)) == -EAGAIN && rings->size > RING_LEAST) {
+		close_events(rings);
+		rings->size /= 2;
+	}
+	if (result == -EAGAIN)
+		result = err_set(err, ERR_SYSTEM,
+				 "not enough locked memory for ring buffers; see ulimit -l and "
+				 "kernel.perf_event_mlock_kb");
+	if (result) {
+		rings_close(rings);
+		return result;
+	}
+	describe(rings, options);
+	*ret_rings = rings;
+	return 0;
+}
+
+void rings_close(struct rings *rings)
+{
+	if (!rings)
+		return;
+	close_events(rings);
+	order_release(&rings->order);
+	perfdata_close(rings->decoder);
+	free(rings->items);
+	free(rings->events);
+	free(rings->scratch);
+	free(rings);
+}
+
+const struct event_source *rings_sources(const struct rings *rings, size_t *ret_count)
+{
+	return perfdata_sources(rings->decoder, ret_count);
+}
+
+size_t rings_bytes(const struct rings *rings)
+{
+	return rings->size;
+}
+
+static void control(struct rings *rings, unsigned long request, bool tracking, bool samples)
+{
+	for (size_t i = 0; i < rings->event_count; i++) {
+		bool is_tracking = rings->events[i].source == rings->tracking;
+		if (is_tracking ? tracking : samples)
+			ioctl(rings->events[i].fd, request, 0);
+	}
+}
+
+void rings_enable_tracking(struct rings *rings)
+{
+	control(rings, PERF_EVENT_IOC_ENABLE, true, false);
+}
+
+void rings_enable_samples(struct rings *rings)
+{
+	control(rings, PERF_EVENT_IOC_ENABLE, false, true);
+}
+
+void rings_disable(struct rings *rings)
+{
+	control(rings, PERF_EVENT_IOC_DISABLE, true, true);
+}
+
+int rings_poll(struct rings *rings, int epoll, uint64_t data, struct err *err)
+{
+	for (size_t i = 0; i < rings->count; i++) {
+		if (rings->items[i].owner < 0)
+			continue;
+		/* Edges only: the descriptor of a thread that ended reports that for ever. */
+		struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = data};
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, rings->events[rings->items[i].owner].fd, &event) < 0)
+			return err_set(err, ERR_SYSTEM, "cannot wait for a ring buffer: %s", strerror(errno));
+	}
+	return 0;
+}
+
+/* --- draining --- */
+
+/* The record at an offset, in one piece. */
+static const struct perf_event_header *record_at(struct rings *rings, const struct ring *ring, uint64_t offset)
+{
+	size_t index = (size_t)offset & (rings->size - 1);
+	const struct perf_event_header *header = (const struct perf_event_header *)(ring->data + index);
+	size_t size = header->size;
+	if (index + size <= rings->size)
+		return header;
+	size_t first = rings->size - index;
+	memcpy(rings->scratch, header, first);
+	memcpy((uint8_t *)rings->scratch + first, ring->data, size - first);
+	return (const struct perf_event_header *)rings->scratch;
+}
+
+/* Notes the records that are new in a ring. */
+static void look(struct rings *rings, size_t number)
+{
+	struct ring *ring = &rings->items[number];
+	uint64_t last_time = rings->limit;
+	if (!ring->page)
+		return;
+	uint64_t head = atomic_load_explicit((_Atomic __u64 *)&ring->page->data_head, memory_order_acquire);
+	while (ring->seen < head) {
+		const struct perf_event_header *record = record_at(rings, ring, ring->seen);
+		if (record->size < sizeof *record) { /* never written by a kernel; going on would not end */
+			ring->seen = head;
+			break;
+		}
+		uint64_t time = perfdata_live_time(rings->decoder, record);
+		time = time ? time : last_time; /* its neighbour's */
+		last_time = time;
+		if (time > rings->largest_time)
+			rings->largest_time = time;
+		order_add(&rings->order, time, (uint64_t)number << PLACE_SHIFT | (ring->seen & PLACE_OFFSET));
+		ring->seen += record->size;
+	}
+}
+
+/* Gives the kernel back what is before the first record that waits. */
+static void free_space(struct rings *rings)
+{
+	for (size_t i = 0; i < rings->count; i++)
+		rings->items[i].needed = rings->items[i].seen;
+	for (size_t i = rings->order.head; i < rings->order.count; i++) {
+		uint64_t place = rings->order.entries[i].place;
+		struct ring *ring = &rings->items[place >> PLACE_SHIFT];
+		if (ring->needed > (place & PLACE_OFFSET))
+			ring->needed = place & PLACE_OFFSET;
+	}
+	for (size_t i = 0; i < rings->count; i++)
+		if (rings->items[i].page)
+			atomic_store_explicit((_Atomic __u64 *)&rings->items[i].page->data_tail, rings->items[i].needed,
+					      memory_order_release);
+}
+
+int rings_drain(struct rings *rings, const struct event_sink *sink, bool all)
+{
+	int result = 0;
+	perfdata_live_sink(rings->decoder, sink);
+	for (size_t i = 0; i < rings->count; i++)
+		look(rings, i);
+	order_sort(&rings->order);
+	uint64_t limit = all ? UINT64_MAX : rings->limit;
+	for (const struct order_entry *entry; result >= 0 && (entry = order_next(&rings->order, limit));) {
+		const struct ring *ring = &rings->items[entry->place >> PLACE_SHIFT];
+		result = perfdata_live_deliver(rings->decoder, record_at(rings, ring, entry->place & PLACE_OFFSET));
+	}
+	order_compact(&rings->order);
+	rings->limit = rings->largest_time;
+	free_space(rings);
+	if (result >= 0 && all)
+		result = perfdata_live_finish(rings->decoder);
+	return result;
+}
+
+uint64_t rings_untold_losses(struct rings *rings, uint64_t told)
+{
+	uint64_t lost = 0;
+	for (size_t i = 0; i < rings->event_count && rings->reads_lost; i++) {
+		struct {
+			uint64_t value, lost;
+		} answer;
+		if (read(rings->events[i].fd, &answer, sizeof answer) == sizeof answer)
+			lost += answer.lost;
+	}
+	return lost > told ? lost - told : 0;
+}

@@ -1,0 +1,44 @@
+/*
+ * The ring buffers into which the kernel writes, one per CPU, and the events that write to them. Records stay where
+ * the kernel put them until it is their turn: they are looked at in rounds over all rings, and what a round brought
+ * may be delivered, in the order of time, after the next.
+ */
+#ifndef WICK_CAPTURE_RINGS_H
+#define WICK_CAPTURE_RINGS_H
+
+#include "capture/attr.h"
+#include "capture/events.h"
+#include "capture/target.h"
+#include "event/event.h"
+
+struct rings;
+
+struct rings_options {
+	const struct target *target;
+	struct capture_events *events; /* attributes are completed */
+	struct attr_shape shape; /* what the kernel lacks is taken out */
+};
+
+/* Opens all events, disabled. ERR_SYSTEM and a message with the remedy when the kernel refuses. */
+int rings_open(struct rings **ret_rings, struct rings_options *options, struct err *err);
+void rings_close(struct rings *rings);
+
+/* The events, and last the one that tells of mappings. */
+const struct event_source *rings_sources(const struct rings *rings, size_t *ret_count);
+
+/* From now on records of mappings and tasks come, or samples too. */
+void rings_enable_tracking(struct rings *rings);
+void rings_enable_samples(struct rings *rings);
+void rings_disable(struct rings *rings);
+
+/* Adds the rings to an epoll instance; their events have `data` as data. */
+int rings_poll(struct rings *rings, int epoll, uint64_t data, struct err *err);
+
+/* A round: looks at all rings and delivers what is in order. With `all` nothing is left behind. Returns as the sink. */
+int rings_drain(struct rings *rings, const struct event_sink *sink, bool all);
+/* Records that the kernel dropped and did not tell of in the rings; once, after the last round. */
+uint64_t rings_untold_losses(struct rings *rings, uint64_t told);
+
+size_t rings_bytes(const struct rings *rings); /* of one ring */
+
+#endif

@@ -1,0 +1,41 @@
+/* What is recorded: a command that is started for it, processes, threads, or whatever runs on some CPUs. */
+#ifndef WICK_CAPTURE_TARGET_H
+#define WICK_CAPTURE_TARGET_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct target {
+	bool whole_system; /* every process; else those of `tids` */
+	int32_t *tids; /* threads that are there now */
+	size_t tid_count, tid_capacity;
+	int32_t *pids; /* processes to be told of: their mappings and names */
+	size_t pid_count, pid_capacity;
+	int32_t *cpus; /* where to record */
+	size_t cpu_count, cpu_capacity;
+	pid_t command; /* the one that was started; 0: none */
+	int start_fd, failure_fd; /* of a command that is not started yet; else -1 */
+};
+
+void target_init(struct target *target);
+/* A command that was not let go yet never runs. */
+void target_release(struct target *target);
+
+/* The CPUs that are there, or those of a list such as "0,2-3" (NULL: all). */
+int target_set_cpus(struct target *target, const char *list, struct err *err);
+/* Adds the processes of a list such as "12,13", with their threads. */
+int target_add_processes(struct target *target, const char *list, struct err *err);
+int target_add_threads(struct target *target, const char *list, struct err *err);
+/*
+ * Starts a command that waits before its first instruction until target_let_go(). It keeps the standard streams of the
+ * caller and gets the signal mask `mask`.
+ */
+int target_start_command(struct target *target, char *const *arguments, const void *mask, struct err *err);
+/* Lets it run. ERR_OPEN when it cannot be executed; `ret_error` then gets errno. */
+int target_let_go(struct target *target, const char *name, int *ret_error, struct err *err);
+
+#endif

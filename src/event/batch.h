@@ -1,0 +1,69 @@
+/* Samples on their way from the reader to the workers: copied once, in the order they came. */
+#ifndef WICK_EVENT_BATCH_H
+#define WICK_EVENT_BATCH_H
+
+#include "base/buf.h"
+#include "event/event.h"
+#include "process/process.h"
+
+/* One sample; chain, register values and, when they would not last, stack bytes follow it in the buffer. */
+struct batch_sample {
+	size_t size; /* of all of it, a multiple of 8 */
+	struct map_set *maps, *kernel_maps; /* held; NULL: none known */
+	const char *comm, *event; /* names of thread and event; stay as long as the collector */
+	int32_t pid, tid;
+	uint32_t source; /* index of the event */
+	uint32_t event_columns; /* length of the longest name of the events known so far */
+	uint32_t chain_most; /* addresses a chain may have; 0: the event records none */
+	enum event_mode mode;
+	int64_t weight;
+	uint64_t ip, time, period;
+	uint32_t cpu; /* UINT32_MAX: not known */
+	uint32_t chain_count;
+	uint32_t register_count;
+	uint64_t register_abi, register_mask;
+	size_t stack_size;
+	const uint8_t *stack; /* NULL: in the buffer */
+};
+
+struct batch {
+	struct buf bytes;
+	size_t borrowed; /* bytes of stacks that are not in the buffer */
+	uint64_t number;
+};
+
+void batch_add(struct batch *batch, struct batch_sample sample, const struct event_sample *event);
+/* How many bytes its samples are, those elsewhere too. */
+static inline size_t batch_size(const struct batch *batch)
+{
+	return batch->bytes.size + batch->borrowed;
+}
+/* Releases what the samples hold and empties the batch. */
+void batch_clear(struct batch *batch);
+
+static inline const uint64_t *batch_chain(const struct batch_sample *sample)
+{
+	return (const uint64_t *)(sample + 1);
+}
+static inline const uint64_t *batch_registers(const struct batch_sample *sample)
+{
+	return batch_chain(sample) + sample->chain_count;
+}
+static inline const uint8_t *batch_stack(const struct batch_sample *sample)
+{
+	return sample->stack ? sample->stack : (const uint8_t *)(batch_registers(sample) + sample->register_count);
+}
+
+/* A bounded queue between one reader and many workers. */
+struct batch_queue;
+struct batch_queue *batch_queue_new(size_t most);
+void batch_queue_free(struct batch_queue *queue);
+/* An empty batch to fill; waits when too many are under way, so that memory stays bounded. */
+struct batch *batch_queue_take_empty(struct batch_queue *queue);
+void batch_queue_put(struct batch_queue *queue, struct batch *batch);
+/* The next full batch, or NULL when the reader has closed the queue and all are taken. */
+struct batch *batch_queue_take(struct batch_queue *queue);
+void batch_queue_give_back(struct batch_queue *queue, struct batch *batch);
+void batch_queue_close(struct batch_queue *queue);
+
+#endif

@@ -1,0 +1,358 @@
+#include "event/code.h"
+
+#include "base/mem.h"
+#include "symbol/cache.h"
+#include "symbol/jitdump.h"
+#include "symbol/kernel.h"
+#include "symbol/perfmap.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CACHE_MOST (1ull << 30)
+#define TABLE_KIND "unwind"
+
+struct code {
+	struct codes *codes;
+	struct module module;
+	char *path;
+	const char *root; /* NULL: that of the options */
+	pthread_mutex_t lock; /* guards the opening of what follows */
+	bool symbols_tried, table_tried;
+	struct symbols *symbols; /* of files */
+	struct unwind_table *table;
+	struct perfmap *map; /* of just-in-time code */
+	struct jitdump *dump;
+};
+
+void codes_init(struct codes *codes, struct modules *modules, const struct symbol_options *options)
+{
+	*codes = (struct codes){.modules = modules, .options = *options};
+	pthread_mutex_init(&codes->lock, NULL);
+	pthread_mutex_init(&codes->kernel_lock, NULL);
+	if (options->cache)
+		codes->cache = cache_open(NULL, CACHE_MOST);
+}
+
+static void code_free(struct code *code)
+{
+	if (!code)
+		return;
+	symbols_close(code->symbols);
+	unwind_table_free(code->table);
+	perfmap_close(code->map);
+	jitdump_close(code->dump);
+	pthread_mutex_destroy(&code->lock);
+	free(code->path);
+	free(code);
+}
+
+static void free_kernel_symbols(struct kernel_symbol *symbols, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(symbols[i].name);
+	free(symbols);
+}
+
+void codes_release(struct codes *codes)
+{
+	for (size_t i = 0; i < codes->capacity; i++)
+		code_free(codes->items[i]);
+	free(codes->items);
+	for (size_t i = 0; i < codes->dump_count; i++)
+		free(codes->dumps[i].path);
+	free(codes->dumps);
+	free_kernel_symbols(codes->kernel_symbols, codes->kernel_symbol_count);
+	free(codes->kernel_text_symbol);
+	kernel_close(codes->kernel);
+	if (codes->live)
+		roots_release(&codes->roots);
+	free(codes->module_roots);
+	cache_close(codes->cache);
+	pthread_mutex_destroy(&codes->kernel_lock);
+	pthread_mutex_destroy(&codes->lock);
+}
+
+void codes_set_live(struct codes *codes)
+{
+	codes->live = true;
+	roots_init(&codes->roots);
+}
+
+/* Notes where a module that is new lies. */
+static void note_root(struct codes *codes, module_id module, int32_t pid)
+{
+	size_t old = codes->root_capacity;
+	if (module >= old) {
+		codes->module_roots = mem_grow(codes->module_roots, &codes->root_capacity, (size_t)module + 1,
+					       sizeof *codes->module_roots);
+		memset(codes->module_roots + old, 0, (codes->root_capacity - old) * sizeof *codes->module_roots);
+	}
+	if (!codes->module_roots[module])
+		codes->module_roots[module] = roots_of(&codes->roots, pid);
+}
+
+/* Compilers map their jit-PID.dump once, as a sign that it is there. */
+static bool is_jitdump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	int pid, end = 0;
+	return name && sscanf(name + 1, "jit-%d.dump%n", &pid, &end) == 1 && end && !name[1 + end];
+}
+
+module_id codes_add_module(struct codes *codes, const char *path, const struct build_id *build_id, int32_t pid)
+{
+	pthread_mutex_lock(&codes->lock);
+	module_id id = modules_add(codes->modules, path, build_id, pid);
+	if (codes->live)
+		note_root(codes, id, pid);
+	if (pid >= 0 && is_jitdump(path)) {
+		MEM_ROOM(codes->dumps, codes->dump_count, codes->dump_capacity);
+		codes->dumps[codes->dump_count++] = (struct jit_file){.pid = pid, .path = mem_strdup(path)};
+	}
+	pthread_mutex_unlock(&codes->lock);
+	return id;
+}
+
+static struct code *code_new(struct codes *codes, module_id module)
+{
+	struct code *code = mem_zalloc(1, sizeof *code);
+	code->codes = codes;
+	code->module = codes->modules->items[module];
+	code->path = mem_strdup(module_path(codes->modules, module));
+	code->root = module < codes->root_capacity ? codes->module_roots[module] : NULL;
+	pthread_mutex_init(&code->lock, NULL);
+	return code;
+}
+
+struct code *codes_get(struct codes *codes, module_id module)
+{
+	pthread_mutex_lock(&codes->lock);
+	if (module >= codes->capacity) {
+		size_t old = codes->capacity;
+		codes->items = mem_grow(codes->items, &codes->capacity, (size_t)module + 1, sizeof *codes->items);
+		memset(codes->items + old, 0, (codes->capacity - old) * sizeof *codes->items);
+	}
+	if (!codes->items[module])
+		codes->items[module] = code_new(codes, module);
+	struct code *code = codes->items[module];
+	pthread_mutex_unlock(&codes->lock);
+	return code;
+}
+
+static void open_jit(struct code *code)
+{
+	struct codes *codes = code->codes;
+	perfmap_open(&code->map, code->path, NULL);
+	pthread_mutex_lock(&codes->lock);
+	for (size_t i = codes->dump_count; i-- > 0 && !code->dump;)
+		if (codes->dumps[i].pid == code->module.pid)
+			jitdump_open(&code->dump, codes->dumps[i].path, NULL);
+	pthread_mutex_unlock(&codes->lock);
+}
+
+static void open_file(struct code *code)
+{
+	struct symbol_options options = code->codes->options;
+	if (code->root && *code->root)
+		options.root = code->root;
+	code->symbols = symbols_open(code->path, &code->module.build_id, &options);
+}
+
+static void open_symbols(struct code *code)
+{
+	if (__atomic_load_n(&code->symbols_tried, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&code->lock);
+	if (!code->symbols_tried) {
+		if (code->module.kind == MODULE_JIT)
+			open_jit(code);
+		else
+			open_file(code);
+		__atomic_store_n(&code->symbols_tried, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&code->lock);
+}
+
+bool code_is_file(const struct code *code)
+{
+	return code->module.kind == MODULE_FILE || code->module.kind == MODULE_VDSO;
+}
+
+uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t ip)
+{
+	if (!code_is_file(code))
+		return ip;
+	open_symbols(code);
+	uint64_t offset = ip - mapping->start + mapping->offset, address;
+	struct elf_file *elf = symbols_elf(code->symbols);
+	return elf && elf_address_of_offset(elf, offset, &address) ? address : offset;
+}
+
+static struct unwind_table *load_table(struct code *code)
+{
+	struct cache_bytes bytes;
+	struct unwind_table *table = NULL;
+	if (!code->module.build_id.size || !cache_get(code->codes->cache, &code->module.build_id, TABLE_KIND, &bytes))
+		return NULL;
+	if (unwind_table_load(&table, bytes.bytes, bytes.size, NULL))
+		table = NULL;
+	cache_bytes_release(&bytes);
+	return table;
+}
+
+static void build_table(struct code *code)
+{
+	struct elf_file *elf = symbols_elf(code->symbols);
+	code->table = load_table(code);
+	if (code->table || !elf || unwind_table_build(&code->table, elf, symbols_debug_elf(code->symbols), NULL))
+		return;
+	if (code->module.build_id.size && code->codes->cache) {
+		struct buf bytes CLEANUP_BUF = {0};
+		unwind_table_save(code->table, &bytes);
+		cache_put(code->codes->cache, &code->module.build_id, TABLE_KIND, bytes.data, bytes.size);
+	}
+}
+
+const struct unwind_table *code_unwind_table(struct code *code)
+{
+	if (!code_is_file(code))
+		return NULL;
+	if (__atomic_load_n(&code->table_tried, __ATOMIC_ACQUIRE))
+		return code->table;
+	open_symbols(code);
+	pthread_mutex_lock(&code->lock);
+	if (!code->table_tried) {
+		build_table(code);
+		__atomic_store_n(&code->table_tried, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&code->lock);
+	return code->table;
+}
+
+static size_t find_jit(struct code *code, uint64_t address, struct symbol_frame *ret_frame)
+{
+	struct jitdump_frame frame;
+	if (code->dump && jitdump_find(code->dump, address, UINT64_MAX, &frame)) {
+		*ret_frame = (struct symbol_frame){
+			.name = frame.name,
+			.file = frame.file,
+			.line = frame.line,
+			.start = frame.start,
+		};
+		return 1;
+	}
+	uint64_t start = 0;
+	const char *name = code->map ? perfmap_find(code->map, address, &start) : NULL;
+	if (!name)
+		return 0;
+	*ret_frame = (struct symbol_frame){.name = name, .start = start};
+	return 1;
+}
+
+/* The mapping of the kernel is called by the symbol its offset is relative to: "[kernel.kallsyms]_text". */
+void codes_kernel_mapping(struct codes *codes, const char *path, uint64_t text_address, const struct build_id *build_id)
+{
+	const char *symbol = strchr(path, ']');
+	pthread_mutex_lock(&codes->lock);
+	if (!codes->kernel_text && symbol && symbol[1]) {
+		codes->kernel_text = text_address;
+		free(codes->kernel_text_symbol);
+		codes->kernel_text_symbol = mem_strdup(symbol + 1);
+	}
+	if (build_id && build_id->size)
+		codes->kernel_build_id = *build_id;
+	pthread_mutex_unlock(&codes->lock);
+}
+
+void codes_kernel_symbol(struct codes *codes, uint64_t start, uint64_t size, const char *name)
+{
+	pthread_mutex_lock(&codes->lock);
+	MEM_ROOM(codes->kernel_symbols, codes->kernel_symbol_count, codes->kernel_symbol_capacity);
+	codes->kernel_symbols[codes->kernel_symbol_count++] = (struct kernel_symbol){start, size, mem_strdup(name)};
+	pthread_mutex_unlock(&codes->lock);
+}
+
+/* Takes its time, in which other threads may look up other code: with what is known now, and without the lock. */
+static struct kernel *open_kernel(struct codes *codes)
+{
+	pthread_mutex_lock(&codes->lock);
+	struct kernel_symbol *symbols = codes->kernel_symbols;
+	size_t count = codes->kernel_symbol_count;
+	char *text_symbol CLEANUP_FREE = codes->kernel_text_symbol;
+	struct kernel_options options = {
+		.build_id = codes->kernel_build_id,
+		.text_address = codes->kernel_text,
+		.text_symbol = text_symbol,
+		.root = codes->options.root,
+		.vmlinux = codes->options.inlines || codes->options.lines,
+		.symbols = codes->options,
+	};
+	codes->kernel_symbols = NULL;
+	codes->kernel_symbol_count = codes->kernel_symbol_capacity = 0;
+	codes->kernel_text_symbol = NULL;
+	pthread_mutex_unlock(&codes->lock);
+	struct kernel *kernel = kernel_open(&options);
+	for (size_t i = 0; i < count; i++)
+		kernel_add(kernel, symbols[i].start, symbols[i].size, symbols[i].name);
+	free_kernel_symbols(symbols, count);
+	return kernel;
+}
+
+static struct kernel *kernel_of(struct codes *codes)
+{
+	struct kernel *kernel = __atomic_load_n(&codes->kernel, __ATOMIC_ACQUIRE);
+	if (kernel)
+		return kernel;
+	pthread_mutex_lock(&codes->kernel_lock);
+	if (!codes->kernel)
+		__atomic_store_n(&codes->kernel, open_kernel(codes), __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&codes->kernel_lock);
+	return codes->kernel;
+}
+
+size_t code_find(struct code *code, uint64_t address, struct symbol_frame *frames, size_t most)
+{
+	if (!most)
+		return 0;
+	switch (code->module.kind) {
+	case MODULE_KERNEL:
+	case MODULE_KERNEL_MODULE:
+		return kernel_find(kernel_of(code->codes), address, frames, most, NULL);
+	case MODULE_JIT:
+		open_symbols(code);
+		return find_jit(code, address, frames);
+	case MODULE_FILE:
+	case MODULE_VDSO:
+		break;
+	}
+	open_symbols(code);
+	return symbols_find(code->symbols, address, frames, most);
+}
+
+const char *code_module_name(struct code *code, uint64_t address)
+{
+	const char *module = NULL;
+	struct symbol_frame frame;
+	bool kernel = code->module.kind == MODULE_KERNEL || code->module.kind == MODULE_KERNEL_MODULE;
+	if (kernel && kernel_find(kernel_of(code->codes), address, &frame, 1, &module) && module)
+		return module;
+	return code->path;
+}
+
+void code_advice(struct code *code, struct buf *out)
+{
+	if (code_is_file(code)) {
+		open_symbols(code);
+		symbols_advice(code->symbols, out);
+	} else if (code->module.kind == MODULE_JIT) {
+		if (!code->map && !code->dump)
+			buf_printf(out,
+				   "just-in-time code of process %d, and no %s: start the program with its option "
+				   "for perf maps",
+				   code->module.pid, code->path);
+	} else {
+		kernel_advice(kernel_of(code->codes), out);
+	}
+}

@@ -1,0 +1,78 @@
+/*
+ * The code of the modules that samples hit: opened when first asked for, by any thread. Answers where in a module an
+ * address lies, how to unwind there, and what it is called.
+ */
+#ifndef WICK_EVENT_CODE_H
+#define WICK_EVENT_CODE_H
+
+#include "process/process.h"
+#include "process/roots.h"
+#include "symbol/symbols.h"
+#include "unwind/unwind.h"
+
+#include <pthread.h>
+
+struct code; /* of one module */
+
+struct jit_file {
+	int32_t pid;
+	char *path; /* of its jitdump */
+};
+
+struct kernel_symbol {
+	uint64_t start, size;
+	char *name;
+};
+
+struct codes {
+	struct modules *modules;
+	struct symbol_options options;
+	pthread_mutex_t lock; /* guards all that follows, and `modules` */
+	struct code **items; /* by module id */
+	size_t capacity;
+	struct jit_file *dumps;
+	size_t dump_count, dump_capacity;
+	pthread_mutex_t kernel_lock; /* guards the opening of `kernel`; taken before `lock` */
+	struct kernel *kernel; /* opened when first asked for */
+	struct build_id kernel_build_id; /* what is known of it until then */
+	uint64_t kernel_text;
+	char *kernel_text_symbol;
+	struct kernel_symbol *kernel_symbols; /* code that came while recording */
+	size_t kernel_symbol_count, kernel_symbol_capacity;
+	struct cache *cache; /* NULL: none */
+	bool live; /* processes still run: files are looked for where they see them */
+	struct roots roots;
+	const char **module_roots; /* by module id, when live */
+	size_t root_capacity;
+};
+
+void codes_init(struct codes *codes, struct modules *modules, const struct symbol_options *options);
+void codes_release(struct codes *codes);
+/* The records are of processes that run now; before the first module is added. */
+void codes_set_live(struct codes *codes);
+/* As modules_add(), while other threads may be asking. */
+module_id codes_add_module(struct codes *codes, const char *path, const struct build_id *build_id, int32_t pid);
+
+/* What the records say of the kernel. What comes after the first code_find() of an address in it is not used. */
+void codes_kernel_mapping(struct codes *codes, const char *path, uint64_t text_address,
+			  const struct build_id *build_id);
+void codes_kernel_symbol(struct codes *codes, uint64_t start, uint64_t size, const char *name);
+
+/* The code of a module; the pointer stays valid until codes_release(). */
+struct code *codes_get(struct codes *codes, module_id module);
+
+/* A file or the vDSO: its addresses do not depend on where it is mapped. */
+bool code_is_file(const struct code *code);
+/* The address in the module's own address space of a run-time address in `mapping`. */
+uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t ip);
+/* NULL: the module has none. Built when first asked for. */
+const struct unwind_table *code_unwind_table(struct code *code);
+
+/* Fills frames innermost first; 0: nothing is known. `address` is the module's own, minus one for return addresses. */
+size_t code_find(struct code *code, uint64_t address, struct symbol_frame *frames, size_t most);
+/* What is shown as the module of an address in it. */
+const char *code_module_name(struct code *code, uint64_t address);
+/* Why frames of this module have no symbols and what to do about it, one line; empty when they have. */
+void code_advice(struct code *code, struct buf *out);
+
+#endif

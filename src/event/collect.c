@@ -1,0 +1,500 @@
+#include "event/collect.h"
+
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "event/branches.h"
+#include "event/stack.h"
+#include "event/symbolize.h"
+#include "event/tally.h"
+#include "profile/match.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BATCH_BYTES (1u << 20)
+#define DEFAULT_DEPTH 1024
+#define STACK_BYTES_MOST 65528 /* the most that perf copies of a stack */
+#define DEFAULT_CHAIN 127 /* kernel.perf_event_max_stack, for events that do not say */
+
+struct worker {
+	struct collector *collector;
+	pthread_t thread;
+	bool started;
+	struct stack_maker maker;
+	struct tally tally;
+};
+
+/* What samples need to know of an event. */
+struct source_facts {
+	str_id name; /* in processes.strings, whose texts never move */
+	uint32_t chain_most;
+	uint32_t stack_bytes; /* of the copies of the stack */
+};
+
+struct known_build_id {
+	str_id path;
+	struct build_id id;
+};
+
+struct cgroup {
+	uint64_t id;
+	str_id path;
+};
+
+struct collector {
+	struct collect_options options;
+	struct modules modules;
+	struct processes processes;
+	struct codes codes;
+	struct collect_tap tap;
+	struct source_facts *sources; /* by event */
+	size_t source_count, source_capacity;
+	uint32_t source_columns; /* length of the longest name */
+	struct known_build_id *build_ids;
+	size_t build_id_count, build_id_capacity;
+	struct cgroup *cgroups;
+	size_t cgroup_count, cgroup_capacity;
+	struct batch_queue *queue;
+	struct batch *filling;
+	struct worker *workers;
+	uint64_t *chain; /* made of branches */
+	size_t chain_capacity;
+	unsigned worker_count, running;
+	uint64_t first_time;
+	bool has_first_time;
+	uint64_t lost;
+};
+
+static void *work(void *context);
+
+static bool makes_profile(const struct collect_options *options)
+{
+	return !options->each || options->each_and_profile;
+}
+
+struct collector *collector_new(const struct collect_options *options)
+{
+	struct collector *collector = mem_zalloc(1, sizeof *collector);
+	collector->options = *options;
+	if (!collector->options.max_depth)
+		collector->options.max_depth = DEFAULT_DEPTH;
+	modules_init(&collector->modules);
+	processes_init(&collector->processes, &collector->modules);
+	codes_init(&collector->codes, &collector->modules, &options->symbols);
+	if (options->live)
+		codes_set_live(&collector->codes);
+	collector->worker_count = options->threads ? options->threads : parallel_cores();
+	if (options->keep_order || options->each)
+		collector->worker_count = 1;
+	collector->queue = batch_queue_new(collector->worker_count * 2 + 2);
+	collector->workers = mem_zalloc(collector->worker_count, sizeof *collector->workers);
+	for (unsigned i = 0; i < collector->worker_count; i++) {
+		struct worker *worker = &collector->workers[i];
+		worker->collector = collector;
+		tally_init(&worker->tally, options->keep_order);
+		stack_maker_init(&worker->maker, &collector->codes, collector->options.max_depth);
+		worker->maker.identify = makes_profile(options) ? tally_frame : NULL;
+		worker->maker.identify_context = &worker->tally;
+	}
+	return collector;
+}
+
+static void start_workers(struct collector *collector)
+{
+	for (unsigned i = 0; i < collector->worker_count; i++) {
+		struct worker *worker = &collector->workers[i];
+		worker->started = pthread_create(&worker->thread, NULL, work, worker) == 0;
+		collector->running += worker->started;
+	}
+}
+
+static void work_on(struct worker *worker, struct batch *batch);
+
+/* Hands the batch over that is being filled. Where no thread could be started the reader does the work itself. */
+static void hand_over(struct collector *collector)
+{
+	if (!collector->filling)
+		return;
+	if (collector->running)
+		batch_queue_put(collector->queue, collector->filling);
+	else
+		work_on(&collector->workers[0], collector->filling);
+	collector->filling = NULL;
+}
+
+static void stop_workers(struct collector *collector)
+{
+	hand_over(collector);
+	batch_queue_close(collector->queue);
+	for (unsigned i = 0; i < collector->worker_count; i++) {
+		if (collector->workers[i].started)
+			pthread_join(collector->workers[i].thread, NULL);
+		collector->workers[i].started = false;
+	}
+}
+
+void collector_free(struct collector *collector)
+{
+	stop_workers(collector);
+	for (unsigned i = 0; i < collector->worker_count; i++) {
+		struct worker *worker = &collector->workers[i];
+		stack_maker_release(&worker->maker);
+		tally_release(&worker->tally);
+	}
+	batch_queue_free(collector->queue);
+	codes_release(&collector->codes);
+	processes_release(&collector->processes);
+	modules_release(&collector->modules);
+	free(collector->workers);
+	free(collector->build_ids);
+	free(collector->cgroups);
+	free(collector->chain);
+	free(collector->sources);
+	free(collector);
+}
+
+void collector_set_tap(struct collector *collector, const struct collect_tap *tap)
+{
+	collector->tap = *tap;
+}
+
+void collector_build_id(struct collector *collector, const char *path, const struct build_id *build_id)
+{
+	MEM_ROOM(collector->build_ids, collector->build_id_count, collector->build_id_capacity);
+	collector->build_ids[collector->build_id_count++] = (struct known_build_id){
+		.path = strpool_add(&collector->processes.strings, path, strlen(path)),
+		.id = *build_id,
+	};
+}
+
+/* --- workers --- */
+
+static void work_on(struct worker *worker, struct batch *batch)
+{
+	const struct collect_options *options = &worker->collector->options;
+	for (size_t at = 0; at < batch->bytes.size;) {
+		const struct batch_sample *sample = (const struct batch_sample *)(batch->bytes.data + at);
+		enum stack_end end = stack_make(&worker->maker, sample);
+		if (options->each)
+			options->each(options->each_context, sample, worker->maker.frames, worker->maker.count);
+		if (makes_profile(options))
+			tally_add(&worker->tally, sample, worker->maker.frames, worker->maker.count, end);
+		at += sample->size;
+	}
+	batch_queue_give_back(worker->collector->queue, batch);
+}
+
+static void *work(void *context)
+{
+	struct worker *worker = context;
+	struct batch *batch;
+	while ((batch = batch_queue_take(worker->collector->queue)))
+		work_on(worker, batch);
+	return NULL;
+}
+
+/* --- the sink --- */
+
+static const char *cgroup_path(const struct collector *collector, uint64_t id)
+{
+	for (size_t i = collector->cgroup_count; i-- > 0;)
+		if (collector->cgroups[i].id == id)
+			return strpool_text(&collector->processes.strings, collector->cgroups[i].path);
+	return "";
+}
+
+static bool cpu_is_listed(const uint32_t *list, uint32_t cpu)
+{
+	if (!list)
+		return true;
+	for (; *list != UINT32_MAX; list++)
+		if (*list == cpu)
+			return true;
+	return false;
+}
+
+static bool wanted(struct collector *collector, const struct event_sample *event, const char *comm)
+{
+	const struct collect_filter *filter = &collector->options.filter;
+	uint64_t since = event->time - collector->first_time;
+	return cpu_is_listed(filter->cpus, event->cpu) && since >= filter->from &&
+	       (!filter->to || since < filter->to) && match_id(filter->profile.pids, event->pid) &&
+	       match_id(filter->profile.tids, event->tid) && match_text(filter->profile.comms, comm) &&
+	       (!filter->cgroups || match_text(filter->cgroups, cgroup_path(collector, event->cgroup)));
+}
+
+static uint32_t most_of_chain(const struct perf_event_attr *attr)
+{
+	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
+		return 0;
+	return attr->sample_max_stack ? attr->sample_max_stack : DEFAULT_CHAIN;
+}
+
+/* In a pipe events come with the records. */
+static struct source_facts facts_of(struct collector *collector, uint32_t source)
+{
+	if (source >= collector->source_count) {
+		size_t count;
+		const struct event_source *sources = collector->tap.sources(collector->tap.context, &count);
+		collector->sources =
+			mem_grow(collector->sources, &collector->source_capacity, count, sizeof *collector->sources);
+		for (size_t i = collector->source_count; i < count; i++) {
+			const char *name = sources[i].name ? sources[i].name : "";
+			const struct perf_event_attr *attr = &sources[i].attr;
+			if (strlen(name) > collector->source_columns)
+				collector->source_columns = (uint32_t)strlen(name);
+			collector->sources[i] = (struct source_facts){
+				.name = strpool_add(&collector->processes.strings, name, strlen(name)),
+				.chain_most = most_of_chain(attr),
+				.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
+			};
+		}
+		collector->source_count = count;
+	}
+	return source < collector->source_count ? collector->sources[source] : (struct source_facts){0};
+}
+
+/* What stands for the thread in the profile. */
+static const char *name_of_row(struct collector *collector, const struct event_sample *event, const char *comm)
+{
+	char text[32];
+	if (collector->options.name_cgroup)
+		return cgroup_path(collector, event->cgroup);
+	if (!collector->options.name_cpu)
+		return comm;
+	snprintf(text, sizeof text, event->cpu == UINT32_MAX ? "unknown" : "%03u", event->cpu);
+	struct strpool *strings = &collector->processes.strings;
+	return strpool_text(strings, strpool_add(strings, text, strlen(text)));
+}
+
+/* A sample whose user stack is told by branches gets it as its chain. */
+static struct event_sample with_chain_of_branches(struct collector *collector, const struct event_sample *event)
+{
+	struct event_sample sample = *event;
+	size_t count;
+	const struct event_source *sources = collector->tap.sources(collector->tap.context, &count);
+	if (event->source >= count || !(sources[event->source].attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+		return sample;
+	collector->chain = mem_grow(collector->chain, &collector->chain_capacity, branches_chain_most(event),
+				    sizeof *collector->chain);
+	sample.chain_count = branches_chain(event, collector->chain);
+	sample.chain = collector->chain;
+	return sample;
+}
+
+/* The name of the thread, or what perf shows for one without: ":12". Stays. */
+static const char *comm_of(struct collector *collector, const struct event_sample *event)
+{
+	struct strpool *strings = &collector->processes.strings;
+	const char *comm = event->pid < 0 ? "" : processes_comm_of(&collector->processes, event->pid, event->tid);
+	if (*comm)
+		return comm;
+	if (event->tid == 0)
+		return "swapper"; /* idle */
+	char text[16];
+	snprintf(text, sizeof text, ":%d", event->tid);
+	return strpool_text(strings, strpool_add(strings, text, strlen(text)));
+}
+
+static int take_sample(void *context, const struct event_sample *event)
+{
+	struct collector *collector = context;
+	struct event_sample changed;
+	if (event->branch_count) {
+		changed = with_chain_of_branches(collector, event);
+		event = &changed;
+	}
+	if (!collector->has_first_time) {
+		collector->has_first_time = true;
+		collector->first_time = event->time;
+		start_workers(collector);
+	}
+	const char *comm = comm_of(collector, event);
+	if (!wanted(collector, event, comm))
+		return 0;
+	struct source_facts source = facts_of(collector, event->source);
+	uint64_t weight = collector->options.count_samples || !event->period ? 1 : event->period;
+	if (!collector->filling)
+		collector->filling = batch_queue_take_empty(collector->queue);
+	batch_add(collector->filling,
+		  (struct batch_sample){
+			  .maps = processes_maps(&collector->processes, event->pid),
+			  .kernel_maps = processes_kernel_maps(&collector->processes),
+			  .comm = name_of_row(collector, event, comm),
+			  .pid = event->pid,
+			  .tid = event->tid,
+			  .source = event->source,
+			  .chain_most = source.chain_most,
+			  .event_columns = collector->source_columns,
+			  .event = strpool_text(&collector->processes.strings, source.name),
+			  .mode = event->mode,
+			  .weight = weight < INT64_MAX ? (int64_t)weight : INT64_MAX,
+			  .ip = event->ip,
+			  .time = event->time,
+			  .period = event->period,
+			  .cpu = event->cpu,
+		  },
+		  event);
+	if (batch_size(collector->filling) >= BATCH_BYTES) {
+		hand_over(collector);
+		if (collector->tap.progress)
+			collector->tap.progress(collector->tap.context);
+	}
+	return 0;
+}
+
+static const struct build_id *build_id_of(struct collector *collector, const struct event_mmap *mmap)
+{
+	if (mmap->build_id.size)
+		return &mmap->build_id;
+	/* "[kernel.kallsyms]_text" is listed as "[kernel.kallsyms]". */
+	const char *bracket = mmap->kernel && mmap->path[0] == '[' ? strchr(mmap->path, ']') : NULL;
+	size_t length = bracket ? (size_t)(bracket + 1 - mmap->path) : strlen(mmap->path);
+	str_id path = strpool_find(&collector->processes.strings, mmap->path, length);
+	for (size_t i = 0; path != INDEX_NONE && i < collector->build_id_count; i++)
+		if (collector->build_ids[i].path == path)
+			return &collector->build_ids[i].id;
+	return NULL;
+}
+
+static int take_mmap(void *context, const struct event_mmap *mmap)
+{
+	struct collector *collector = context;
+	int32_t pid = mmap->kernel ? -1 : mmap->pid;
+	const struct build_id *build_id = build_id_of(collector, mmap);
+	uint64_t end;
+	if (mmap->kernel && mmap->path[0] == '[')
+		codes_kernel_mapping(&collector->codes, mmap->path, mmap->offset, build_id);
+	if (__builtin_add_overflow(mmap->start, mmap->length, &end))
+		end = UINT64_MAX;
+	processes_mmap(&collector->processes, pid,
+		       (struct mapping){
+			       .start = mmap->start,
+			       .end = end,
+			       .offset = mmap->offset,
+			       .module = codes_add_module(&collector->codes, mmap->path, build_id, pid),
+		       });
+	return 0;
+}
+
+static int take_comm(void *context, const struct event_comm *comm)
+{
+	struct collector *collector = context;
+	processes_comm(&collector->processes, comm->pid, comm->tid, comm->comm, comm->exec);
+	return 0;
+}
+
+static int take_fork(void *context, const struct event_task *task)
+{
+	struct collector *collector = context;
+	processes_fork(&collector->processes, task->pid, task->tid, task->parent_pid, task->parent_tid);
+	return 0;
+}
+
+static int take_lost(void *context, const struct event_lost *lost)
+{
+	struct collector *collector = context;
+	collector->lost += lost->count;
+	return 0;
+}
+
+static int take_ksymbol(void *context, const struct event_ksymbol *symbol)
+{
+	struct collector *collector = context;
+	if (!symbol->unregister)
+		codes_kernel_symbol(&collector->codes, symbol->address, symbol->length, symbol->name);
+	return 0;
+}
+
+static int take_cgroup(void *context, const struct event_cgroup *cgroup)
+{
+	struct collector *collector = context;
+	MEM_ROOM(collector->cgroups, collector->cgroup_count, collector->cgroup_capacity);
+	collector->cgroups[collector->cgroup_count++] = (struct cgroup){
+		.id = cgroup->id,
+		.path = strpool_add(&collector->processes.strings, cgroup->path, strlen(cgroup->path)),
+	};
+	return 0;
+}
+
+struct event_sink collector_sink(struct collector *collector)
+{
+	return (struct event_sink){
+		.context = collector,
+		.sample = take_sample,
+		.mmap = take_mmap,
+		.comm = take_comm,
+		.fork = take_fork,
+		.lost = take_lost,
+		.cgroup = take_cgroup,
+		.ksymbol = take_ksymbol,
+	};
+}
+
+void collector_flush(struct collector *collector)
+{
+	if (!collector->filling)
+		return;
+	batch_queue_put(collector->queue, collector->filling);
+	collector->filling = NULL;
+}
+
+struct codes *collector_codes(struct collector *collector)
+{
+	return &collector->codes;
+}
+
+/* The reason that most stacks end early for. */
+static void advise_truncated(const struct collector *collector, struct buf *out)
+{
+	uint64_t ends[STACK_ENDS] = {0};
+	for (unsigned i = 0; i < collector->worker_count; i++)
+		for (int k = 0; k < STACK_ENDS; k++)
+			ends[k] += collector->workers[i].tally.ends[k];
+	uint32_t bytes = 0;
+	for (size_t i = 0; i < collector->source_count; i++)
+		bytes = collector->sources[i].stack_bytes > bytes ? collector->sources[i].stack_bytes : bytes;
+	if (ends[STACK_CUT] > ends[STACK_DEEP] && ends[STACK_CUT] >= ends[STACK_BROKEN])
+		buf_printf(
+			out,
+			bytes < STACK_BYTES_MOST ?
+				"the copies of the stack (%u bytes) were too small: record with --call-graph dwarf,%u" :
+				"the stacks are larger than what perf can copy (%u bytes)",
+			bytes, STACK_BYTES_MOST);
+	else if (ends[STACK_DEEP] >= ends[STACK_BROKEN] && ends[STACK_DEEP])
+		buf_str(out, "deeper than the kernel follows call chains: sysctl kernel.perf_event_max_stack=1024, and "
+			     "record with --call-graph fp --max-stack 1024");
+	else if (ends[STACK_BROKEN] && !bytes)
+		buf_str(out, "code without frame pointers: record with --call-graph dwarf");
+}
+
+static void advise(const struct collector *collector, struct profile *profile)
+{
+	static const char lost[] = "record with a larger buffer (-m 16M) or fewer samples (-F 99)";
+	struct buf text CLEANUP_BUF = {0};
+	advise_truncated(collector, &text);
+	if (text.size)
+		profile->quality.truncated_advice = profile_string(profile, text.data, text.size);
+	if (collector->lost)
+		profile->quality.lost_advice = profile_string(profile, lost, strlen(lost));
+}
+
+void collector_finish(struct collector *collector, struct profile *profile)
+{
+	stop_workers(collector);
+	if (!makes_profile(&collector->options))
+		return;
+	struct profile *addresses = &collector->workers[0].tally.profile;
+	for (unsigned i = 1; i < collector->worker_count; i++)
+		profile_merge(addresses, &collector->workers[i].tally.profile);
+	struct symbolize_options options = {
+		.threads = collector->worker_count,
+		.keep_lines = collector->options.keep_lines,
+		.addresses = collector->options.addresses,
+		.filter = collector->options.filter.profile,
+	};
+	symbolize_profile(profile, addresses, &collector->codes, &options);
+	profile->quality.lost += collector->lost;
+	advise(collector, profile);
+}

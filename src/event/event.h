@@ -1,0 +1,125 @@
+/*
+ * Decoded records: what a live ring buffer and a perf.data file have in common, and the sink that takes them.
+ * Pointers in
+ * a record are valid during the call only, unless the tap says otherwise. Unknown values are 0 (pid and tid: -1).
+ */
+#ifndef WICK_EVENT_EVENT_H
+#define WICK_EVENT_EVENT_H
+
+#include "symbol/elf.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One event that was recorded: its attributes and what people call it. */
+struct event_source {
+	struct perf_event_attr attr;
+	const char *name; /* "cycles:u" */
+	const uint64_t *ids;
+	size_t id_count;
+};
+
+/* Processor mode of a record, from misc. */
+enum event_mode { MODE_UNKNOWN, MODE_KERNEL, MODE_USER, MODE_HYPERVISOR, MODE_GUEST_KERNEL, MODE_GUEST_USER };
+
+struct event_registers {
+	uint64_t abi; /* PERF_SAMPLE_REGS_ABI_*; 0: none */
+	uint64_t mask; /* which registers, by bit of enum perf_event_x86_regs or its like */
+	const uint64_t *values; /* in the order of the bits of the mask */
+};
+
+struct event_sample {
+	uint32_t source; /* index of its event_source */
+	enum event_mode mode;
+	int32_t pid, tid;
+	uint32_t cpu; /* UINT32_MAX: not known */
+	uint64_t time, ip, address, id, stream_id, period, cgroup;
+	uint64_t weight, data_source, transaction, physical_address, code_page_size, data_page_size;
+	uint16_t instruction_latency, retire_latency; /* of PERF_SAMPLE_WEIGHT_STRUCT, whose first part is `weight` */
+	bool exact_ip;
+	const uint64_t *chain; /* with PERF_CONTEXT_* markers, innermost first */
+	size_t chain_count;
+	const struct perf_branch_entry *branches;
+	const uint64_t *branch_counters; /* NULL, or one per branch */
+	size_t branch_count;
+	struct event_registers user, interrupt;
+	const uint8_t *stack; /* copy of user stack memory from the stack pointer up */
+	size_t stack_size; /* bytes that are really there */
+	size_t stack_asked; /* bytes that were asked for: stack_size == stack_asked hints at a stack cut off */
+	bool stack_lasts; /* `stack` is valid until the tap is closed */
+	const uint8_t *raw;
+	size_t raw_size;
+};
+
+struct event_mmap {
+	int32_t pid, tid;
+	bool kernel;
+	uint64_t time, start, length, offset;
+	uint32_t protection, flags, major, minor;
+	uint64_t inode, inode_generation;
+	struct build_id build_id; /* size 0: not in the record */
+	const char *path;
+};
+
+struct event_comm {
+	int32_t pid, tid;
+	uint64_t time;
+	bool exec;
+	const char *comm;
+};
+
+struct event_task { /* fork and exit */
+	int32_t pid, tid, parent_pid, parent_tid;
+	uint64_t time;
+};
+
+struct event_lost {
+	uint64_t time, count;
+	uint32_t source; /* UINT32_MAX: not known */
+};
+
+struct event_ksymbol {
+	uint64_t time, address;
+	uint32_t length;
+	uint16_t type, flags;
+	bool unregister;
+	const char *name;
+};
+
+struct event_cgroup {
+	uint64_t time, id;
+	const char *path;
+};
+
+struct event_namespaces {
+	int32_t pid, tid;
+	uint64_t time;
+	size_t count;
+	const struct perf_ns_link_info *links;
+};
+
+struct event_switch {
+	int32_t pid, tid, other_pid, other_tid;
+	uint64_t time;
+	uint32_t cpu;
+	bool out, preempted;
+};
+
+/* Every member but `context` may be NULL. A negative return value stops the tap, which returns it. */
+struct event_sink {
+	void *context;
+	int (*sample)(void *context, const struct event_sample *sample);
+	int (*mmap)(void *context, const struct event_mmap *mmap);
+	int (*comm)(void *context, const struct event_comm *comm);
+	int (*fork)(void *context, const struct event_task *task);
+	int (*exit)(void *context, const struct event_task *task);
+	int (*lost)(void *context, const struct event_lost *lost); /* records or samples the kernel dropped */
+	int (*throttle)(void *context, uint64_t time, bool unthrottle);
+	int (*ksymbol)(void *context, const struct event_ksymbol *symbol);
+	int (*cgroup)(void *context, const struct event_cgroup *cgroup);
+	int (*namespaces)(void *context, const struct event_namespaces *namespaces);
+	int (*context_switch)(void *context, const struct event_switch *change);
+};
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * A profile of addresses → a profile of functions. In the first, a frame's function stands for its module (its name is
+ * empty, its module string the module's number) and its address is the module's own, already minus one for callers.
+ */
+#ifndef WICK_EVENT_SYMBOLIZE_H
+#define WICK_EVENT_SYMBOLIZE_H
+
+#include "event/code.h"
+#include "profile/profile.h"
+
+/* Stands for what lies outside the part of a stack that could be unwound. */
+#define MODULE_TRUNCATED (MODULE_NONE - 1)
+
+struct symbolize_options {
+	unsigned threads;
+	bool keep_lines; /* frames keep their source line; else equal functions are one frame */
+	bool addresses; /* frames without a symbol are called by their address too */
+	struct profile_filter filter; /* its modules and functions: which stacks are added */
+};
+
+/* The function that stands for a module in a profile of addresses; MODULE_NONE for addresses outside all modules. */
+function_id symbolize_module_function(struct profile *addresses, module_id module);
+
+/*
+ * Adds `addresses`, with names, to an initialised profile, and counts samples, truncated stacks and unresolved
+ * frames in
+ * its quality. Each distinct address is looked up once, on all threads.
+ */
+void symbolize_profile(struct profile *profile, const struct profile *addresses, struct codes *codes,
+		       const struct symbolize_options *options);
+
+#endif

@@ -1,0 +1,121 @@
+#include "event/tally.h"
+
+#include "event/symbolize.h"
+
+#include <string.h>
+
+void tally_init(struct tally *tally, bool ordered)
+{
+	*tally = (struct tally){0};
+	profile_init(&tally->profile);
+	tally->profile.ordered = ordered;
+}
+
+void tally_release(struct tally *tally)
+{
+	profile_release(&tally->profile);
+	free(tally->module_function);
+	free(tally->path);
+	free(tally->stacks);
+}
+
+static function_id function_of_module(struct tally *tally, module_id module)
+{
+	size_t key = (uint32_t)(module + 2); /* MODULE_TRUNCATED becomes 0, MODULE_NONE 1 */
+	if (key >= tally->function_capacity) {
+		size_t old = tally->function_capacity;
+		tally->module_function = mem_grow(tally->module_function, &tally->function_capacity, key + 1,
+						  sizeof *tally->module_function);
+		memset(tally->module_function + old, 0xff,
+		       (tally->function_capacity - old) * sizeof *tally->module_function);
+	}
+	if (tally->module_function[key] == PROFILE_NONE)
+		tally->module_function[key] = symbolize_module_function(&tally->profile, module);
+	return tally->module_function[key];
+}
+
+uint32_t tally_frame(void *context, const struct stack_frame *frame)
+{
+	struct tally *tally = context;
+	return profile_frame(&tally->profile, (struct frame){
+						      .function = function_of_module(tally, frame->module),
+						      .address = frame->address,
+						      .kind = frame->kernel ? FRAME_KERNEL : FRAME_NATIVE,
+					      });
+}
+
+/*
+ * The frame that stands for what is missing of a stack; PROFILE_NONE when nothing is, or the stack shows it by
+ * itself.
+ */
+static frame_id frame_of_end(struct tally *tally, const struct stack_frame *frames, size_t count, enum stack_end end)
+{
+	/* An address outside all code says that the stack is not whole. */
+	if (end == STACK_WHOLE || (count && frames[count - 1].module == MODULE_NONE))
+		return PROFILE_NONE;
+	return profile_frame(&tally->profile, (struct frame){
+						      .function = function_of_module(tally, MODULE_TRUNCATED),
+						      .kind = FRAME_UNKNOWN,
+					      });
+}
+
+/* Goes one frame further in, at `depth`; `shared` as long as all frames were those of the sample before. */
+static void step(struct tally *tally, size_t depth, frame_id frame, bool *shared)
+{
+	if (*shared && depth < tally->depth && tally->path[depth] == frame)
+		return;
+	*shared = false;
+	tally->path[depth] = frame;
+	tally->stacks[depth] = profile_stack(&tally->profile, depth ? tally->stacks[depth - 1] : STACK_ROOT, frame);
+}
+
+static stack_id stack_of(struct tally *tally, const struct stack_frame *frames, size_t count, frame_id end)
+{
+	tally->path = mem_grow(tally->path, &tally->path_capacity, count + 1, sizeof *tally->path);
+	tally->stacks = mem_grow(tally->stacks, &tally->stack_capacity, count + 1, sizeof *tally->stacks);
+	size_t depth = 0;
+	bool shared = true;
+	if (end != PROFILE_NONE)
+		step(tally, depth++, end, &shared);
+	for (size_t i = count; i-- > 0;)
+		step(tally, depth++, frames[i].id, &shared);
+	tally->depth = depth;
+	return depth ? tally->stacks[depth - 1] : STACK_ROOT;
+}
+
+static thread_id thread_of(struct tally *tally, const struct batch_sample *sample)
+{
+	const struct thread *last = &tally->profile.threads[tally->thread];
+	if (tally->comm != sample->comm || last->pid != sample->pid || last->tid != sample->tid) {
+		tally->thread = profile_thread(
+			&tally->profile,
+			(struct thread){
+				.pid = sample->pid,
+				.tid = sample->tid,
+				.comm = profile_string(&tally->profile, sample->comm, strlen(sample->comm)),
+			});
+		tally->comm = sample->comm;
+	}
+	return tally->thread;
+}
+
+static value_id value_of(struct tally *tally, const struct batch_sample *sample)
+{
+	if (tally->event != sample->event) {
+		tally->value = profile_value(&tally->profile, sample->event, "");
+		tally->event = sample->event;
+	}
+	return tally->value;
+}
+
+void tally_add(struct tally *tally, const struct batch_sample *sample, const struct stack_frame *frames, size_t count,
+	       enum stack_end end)
+{
+	stack_id stack = stack_of(tally, frames, count, frame_of_end(tally, frames, count, end));
+	value_id value = value_of(tally, sample);
+	profile_add(&tally->profile, thread_of(tally, sample), stack, value, sample->weight);
+	struct value_type *type = &tally->profile.values[value];
+	if (type->first_seen > sample->source)
+		type->first_seen = sample->source;
+	tally->ends[end]++;
+}

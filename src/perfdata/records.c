@@ -1,0 +1,314 @@
+/* Records other than samples: what happened to processes, mappings, the kernel's code and the recording itself. */
+#include "perfdata/reader.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+static uint64_t plausible(uint64_t time)
+{
+	return time == UINT64_MAX ? 0 : time;
+}
+
+/* Records of kernels before sample_id_all (Linux 2.6.38), or of writers without it, that have a time of their own. */
+static uint64_t time_in_body(uint32_t type, const uint8_t *body, size_t words)
+{
+	switch (type) {
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return words >= 3 ? load64(body + 16) : 0;
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		return words >= 1 ? load64(body) : 0;
+	default:
+		return 0;
+	}
+}
+
+uint64_t records_time(struct perfdata *data, const struct perf_event_header *header, const uint8_t *record)
+{
+	const uint8_t *body = record + sizeof *header;
+	size_t words = (header->size - sizeof *header) / 8;
+	if (header->type == PERF_RECORD_SAMPLE) {
+		bool unknown_id;
+		uint32_t source = sources_of_sample(&data->sources, body, words, &unknown_id);
+		int at = source == SOURCE_NONE ? -1 : data->sources.layouts[source].sample_time;
+		return at >= 0 && (size_t)at < words ? plausible(load64(body + 8 * (size_t)at)) : 0;
+	}
+	uint32_t source = sources_of_other(&data->sources, body, words);
+	int from_end = source == SOURCE_NONE ? -1 : data->sources.layouts[source].trailer_time;
+	uint64_t time = 0;
+	if (from_end >= 0 && (size_t)from_end <= words)
+		time = plausible(load64(body + 8 * (words - (size_t)from_end)));
+	return time ? time : plausible(time_in_body(header->type, body, words));
+}
+
+struct trailer records_trailer(struct perfdata *data, struct record *record)
+{
+	struct trailer trailer = {.pid = -1, .tid = -1, .cpu = UINT32_MAX};
+	trailer.source = sources_of_other(&data->sources, record->body, record->words);
+	if (trailer.source == SOURCE_NONE)
+		return trailer;
+	size_t words = (size_t)data->sources.layouts[trailer.source].trailer_words;
+	if (words > record->words)
+		return trailer;
+	record->words -= words;
+	const uint64_t *word = record->body + record->words;
+	uint64_t type = words ? data->sources.items[trailer.source].attr.sample_type : 0;
+	if (type & PERF_SAMPLE_TID) {
+		trailer.pid = (int32_t)*word;
+		trailer.tid = (int32_t)(*word++ >> 32);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		trailer.time = plausible(*word++);
+	if (type & PERF_SAMPLE_ID)
+		trailer.id = *word++;
+	if (type & PERF_SAMPLE_STREAM_ID)
+		trailer.stream_id = *word++;
+	if (type & PERF_SAMPLE_CPU)
+		trailer.cpu = (uint32_t)*word++;
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		trailer.id = *word++;
+	return trailer;
+}
+
+/* The text from word `from` to the end of the record; NULL when it has no end. */
+static const char *text_at(const struct record *record, size_t from)
+{
+	if (from >= record->words)
+		return NULL;
+	const char *text = (const char *)(record->body + from);
+	return memchr(text, 0, (record->words - from) * 8) ? text : NULL;
+}
+
+static int32_t low(uint64_t word)
+{
+	return (int32_t)word;
+}
+
+static int32_t high(uint64_t word)
+{
+	return (int32_t)(word >> 32);
+}
+
+static int malformed(struct perfdata *data)
+{
+	data->quality.malformed++;
+	return 0;
+}
+
+static bool is_kernel(const struct record *record)
+{
+	unsigned mode = record->header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;
+}
+
+static int deliver_mmap(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	const char *path = text_at(record, 4);
+	if (!path)
+		return malformed(data);
+	const uint64_t *body = record->body;
+	bool is_data = record->header.misc & MISC_MMAP_DATA;
+	struct event_mmap mmap = {
+		.pid = low(body[0]),
+		.tid = high(body[0]),
+		.kernel = is_kernel(record),
+		.time = trailer->time,
+		.start = body[1],
+		.length = body[2],
+		.offset = body[3],
+		.protection = is_data ? PROT_READ : PROT_READ | PROT_EXEC, /* the record does not say more */
+		.path = path,
+	};
+	return data->sink->mmap ? data->sink->mmap(data->sink->context, &mmap) : 0;
+}
+
+static int deliver_mmap2(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	const char *path = text_at(record, 8);
+	if (!path)
+		return malformed(data);
+	const uint64_t *body = record->body;
+	struct event_mmap mmap = {
+		.pid = low(body[0]),
+		.tid = high(body[0]),
+		.kernel = is_kernel(record),
+		.time = trailer->time,
+		.start = body[1],
+		.length = body[2],
+		.offset = body[3],
+		.protection = (uint32_t)low(body[7]),
+		.flags = (uint32_t)high(body[7]),
+		.path = path,
+	};
+	if (record->header.misc & MISC_MMAP_BUILD_ID) {
+		const uint8_t *bytes = (const uint8_t *)(body + 4); /* size, 3 reserved bytes, the build-id */
+		mmap.build_id.size = bytes[0] < BUILD_ID_MOST ? bytes[0] : BUILD_ID_MOST;
+		memcpy(mmap.build_id.bytes, bytes + 4, mmap.build_id.size);
+	} else {
+		mmap.major = (uint32_t)low(body[4]);
+		mmap.minor = (uint32_t)high(body[4]);
+		mmap.inode = body[5];
+		mmap.inode_generation = body[6];
+	}
+	return data->sink->mmap ? data->sink->mmap(data->sink->context, &mmap) : 0;
+}
+
+static int deliver_comm(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	struct event_comm comm = {.time = trailer->time, .comm = text_at(record, 1)};
+	if (!comm.comm)
+		return malformed(data);
+	comm.pid = low(record->body[0]);
+	comm.tid = high(record->body[0]);
+	comm.exec = record->header.misc & MISC_COMM_EXEC;
+	return data->sink->comm ? data->sink->comm(data->sink->context, &comm) : 0;
+}
+
+static int deliver_task(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	if (record->words < 3)
+		return malformed(data);
+	const uint64_t *body = record->body;
+	struct event_task task = {
+		.pid = low(body[0]),
+		.parent_pid = high(body[0]),
+		.tid = low(body[1]),
+		.parent_tid = high(body[1]),
+		.time = trailer->time ? trailer->time : plausible(body[2]),
+	};
+	const struct event_sink *sink = data->sink;
+	if (record->header.type == PERF_RECORD_FORK)
+		return sink->fork ? sink->fork(sink->context, &task) : 0;
+	int result = deferred_flush(data, task.tid);
+	if (result < 0)
+		return result;
+	return sink->exit ? sink->exit(sink->context, &task) : 0;
+}
+
+static int deliver_lost(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	bool samples = record->header.type == PERF_RECORD_LOST_SAMPLES;
+	if (record->words < (samples ? 1 : 2))
+		return malformed(data);
+	if (samples && record->header.misc & MISC_LOST_SAMPLES_BPF)
+		return 0;
+	struct event_lost lost = {.time = trailer->time};
+	if (samples) {
+		lost.count = record->body[0];
+		lost.source = trailer->source;
+	} else {
+		lost.count = record->body[1];
+		lost.source = sources_find(&data->sources, record->body[0]);
+		data->lost_records += lost.count;
+	}
+	/* Without a time it is the sum that perf 6.1 and later writes at the end: what LOST records told is in it. */
+	if (samples && !lost.time) {
+		uint64_t told = lost.count < data->lost_records ? lost.count : data->lost_records;
+		data->lost_records -= told;
+		lost.count -= told;
+	}
+	return data->sink->lost && lost.count ? data->sink->lost(data->sink->context, &lost) : 0;
+}
+
+static int deliver_throttle(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	if (record->words < 1)
+		return malformed(data);
+	const struct event_sink *sink = data->sink;
+	bool unthrottle = record->header.type == PERF_RECORD_UNTHROTTLE;
+	uint64_t time = trailer->time ? trailer->time : plausible(record->body[0]);
+	return sink->throttle ? sink->throttle(sink->context, time, unthrottle) : 0;
+}
+
+static int deliver_switch(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	bool cpu_wide = record->header.type == PERF_RECORD_SWITCH_CPU_WIDE;
+	if (cpu_wide && record->words < 1)
+		return malformed(data);
+	struct event_switch change = {
+		.pid = trailer->pid,
+		.tid = trailer->tid,
+		.other_pid = cpu_wide ? low(record->body[0]) : -1,
+		.other_tid = cpu_wide ? high(record->body[0]) : -1,
+		.time = trailer->time,
+		.cpu = trailer->cpu,
+		.out = record->header.misc & MISC_SWITCH_OUT,
+		.preempted = record->header.misc & MISC_SWITCH_OUT_PREEMPT,
+	};
+	return data->sink->context_switch ? data->sink->context_switch(data->sink->context, &change) : 0;
+}
+
+static int deliver_namespaces(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	if (record->words < 2 || record->body[1] > (record->words - 2) / 2)
+		return malformed(data);
+	struct event_namespaces namespaces = {
+		.pid = low(record->body[0]),
+		.tid = high(record->body[0]),
+		.time = trailer->time,
+		.count = record->body[1],
+		.links = (const struct perf_ns_link_info *)(record->body + 2),
+	};
+	return data->sink->namespaces ? data->sink->namespaces(data->sink->context, &namespaces) : 0;
+}
+
+static int deliver_ksymbol(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	struct event_ksymbol symbol = {.time = trailer->time, .name = text_at(record, 2)};
+	if (!symbol.name)
+		return malformed(data);
+	symbol.address = record->body[0];
+	symbol.length = (uint32_t)record->body[1];
+	symbol.type = (uint16_t)(record->body[1] >> 32);
+	symbol.flags = (uint16_t)(record->body[1] >> 48);
+	symbol.unregister = symbol.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+	return data->sink->ksymbol ? data->sink->ksymbol(data->sink->context, &symbol) : 0;
+}
+
+static int deliver_cgroup(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	struct event_cgroup cgroup = {.time = trailer->time, .path = text_at(record, 1)};
+	if (!cgroup.path)
+		return malformed(data);
+	cgroup.id = record->body[0];
+	return data->sink->cgroup ? data->sink->cgroup(data->sink->context, &cgroup) : 0;
+}
+
+int records_deliver(struct perfdata *data, const struct record *record)
+{
+	if (record->header.type == PERF_RECORD_SAMPLE)
+		return sample_deliver(data, record);
+	if (record->header.type == RECORD_CALLCHAIN_DEFERRED)
+		return deferred_chain(data, record);
+	struct record inner = *record;
+	struct trailer trailer = records_trailer(data, &inner);
+	switch (record->header.type) {
+	case PERF_RECORD_MMAP:
+		return deliver_mmap(data, &inner, &trailer);
+	case PERF_RECORD_MMAP2:
+		return deliver_mmap2(data, &inner, &trailer);
+	case PERF_RECORD_COMM:
+		return deliver_comm(data, &inner, &trailer);
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return deliver_task(data, &inner, &trailer);
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		return deliver_lost(data, &inner, &trailer);
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		return deliver_throttle(data, &inner, &trailer);
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		return deliver_switch(data, &inner, &trailer);
+	case PERF_RECORD_NAMESPACES:
+		return deliver_namespaces(data, &inner, &trailer);
+	case PERF_RECORD_KSYMBOL:
+		return deliver_ksymbol(data, &inner, &trailer);
+	case PERF_RECORD_CGROUP:
+		return deliver_cgroup(data, &inner, &trailer);
+	default: /* READ, BPF_EVENT, TEXT_POKE: nothing a profile needs */
+		return 0;
+	}
+}

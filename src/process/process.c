@@ -1,0 +1,148 @@
+#include "process/process.h"
+
+#include "base/hash.h"
+#include "process/maps.h"
+
+#include <string.h>
+
+void processes_init(struct processes *processes, struct modules *modules)
+{
+	*processes = (struct processes){.modules = modules};
+	strpool_init(&processes->strings);
+}
+
+void processes_release(struct processes *processes)
+{
+	for (size_t i = 0; i < processes->count; i++)
+		map_set_release(processes->items[i].maps);
+	map_set_release(processes->kernel_maps);
+	strpool_release(&processes->strings);
+	free(processes->items);
+	free(processes->threads);
+	index_map_release(&processes->map);
+	index_map_release(&processes->thread_map);
+}
+
+static uint64_t hash_pid(int32_t pid)
+{
+	return hash_u64((uint32_t)pid);
+}
+
+static struct process *find_process(const struct processes *processes, int32_t pid)
+{
+	struct index_probe probe;
+	uint64_t hash = hash_pid(pid);
+	for (uint32_t i = index_map_first(&processes->map, hash, &probe); i != INDEX_NONE;
+	     i = index_map_next(&processes->map, &probe))
+		if (processes->items[i].pid == pid)
+			return &processes->items[i];
+	return NULL;
+}
+
+static struct process *get_process(struct processes *processes, int32_t pid)
+{
+	struct process *process = find_process(processes, pid);
+	if (process)
+		return process;
+	MEM_ROOM(processes->items, processes->count, processes->capacity);
+	process = &processes->items[processes->count];
+	*process = (struct process){.pid = pid};
+	index_map_insert(&processes->map, hash_pid(pid), (uint32_t)processes->count++);
+	return process;
+}
+
+static struct thread_name *find_thread(const struct processes *processes, int32_t pid, int32_t tid)
+{
+	struct index_probe probe;
+	uint64_t hash = hash_pair((uint32_t)pid, (uint32_t)tid);
+	for (uint32_t i = index_map_first(&processes->thread_map, hash, &probe); i != INDEX_NONE;
+	     i = index_map_next(&processes->thread_map, &probe))
+		if (processes->threads[i].pid == pid && processes->threads[i].tid == tid)
+			return &processes->threads[i];
+	return NULL;
+}
+
+static struct thread_name *get_thread(struct processes *processes, int32_t pid, int32_t tid)
+{
+	struct thread_name *thread = find_thread(processes, pid, tid);
+	if (thread)
+		return thread;
+	MEM_ROOM(processes->threads, processes->thread_count, processes->thread_capacity);
+	thread = &processes->threads[processes->thread_count];
+	*thread = (struct thread_name){.pid = pid, .tid = tid};
+	index_map_insert(&processes->thread_map, hash_pair((uint32_t)pid, (uint32_t)tid),
+			 (uint32_t)processes->thread_count++);
+	return thread;
+}
+
+/* The set that may be changed now: the one there is, or a copy when others may be reading it. */
+static struct map_set *writable(struct processes *processes, struct map_set **maps, bool *shared)
+{
+	if (!*maps || *shared) {
+		struct map_set *copy = map_set_copy(*maps);
+		copy->serial = ++processes->last_serial;
+		map_set_release(*maps);
+		*maps = copy;
+	}
+	*shared = false;
+	return *maps;
+}
+
+void processes_mmap(struct processes *processes, int32_t pid, struct mapping mapping)
+{
+	if (pid < 0) {
+		map_set_add(writable(processes, &processes->kernel_maps, &processes->kernel_shared), mapping);
+		return;
+	}
+	struct process *process = get_process(processes, pid);
+	map_set_add(writable(processes, &process->maps, &process->shared), mapping);
+}
+
+void processes_comm(struct processes *processes, int32_t pid, int32_t tid, const char *comm, bool exec)
+{
+	get_thread(processes, pid, tid)->comm = strpool_add(&processes->strings, comm, strlen(comm));
+	struct process *process = exec ? find_process(processes, pid) : NULL;
+	if (!process)
+		return;
+	/* exec starts with an empty address space. */
+	map_set_release(process->maps);
+	process->maps = NULL;
+	process->shared = false;
+}
+
+void processes_fork(struct processes *processes, int32_t pid, int32_t tid, int32_t parent_pid, int32_t parent_tid)
+{
+	struct thread_name *parent = find_thread(processes, parent_pid, parent_tid);
+	str_id comm = parent ? parent->comm : 0;
+	get_thread(processes, pid, tid)->comm = comm;
+	if (pid == parent_pid)
+		return;
+	struct map_set *maps = processes_maps(processes, parent_pid);
+	struct process *child = get_process(processes, pid);
+	map_set_release(child->maps); /* a process that had this pid before */
+	child->maps = maps;
+	child->shared = true;
+}
+
+struct map_set *processes_maps(struct processes *processes, int32_t pid)
+{
+	struct process *process = find_process(processes, pid);
+	if (!process || !process->maps)
+		return NULL;
+	process->shared = true;
+	return map_set_hold(process->maps);
+}
+
+struct map_set *processes_kernel_maps(struct processes *processes)
+{
+	processes->kernel_shared = true;
+	return map_set_hold(processes->kernel_maps);
+}
+
+const char *processes_comm_of(const struct processes *processes, int32_t pid, int32_t tid)
+{
+	const struct thread_name *thread = find_thread(processes, pid, tid);
+	if (!thread || !thread->comm)
+		thread = find_thread(processes, pid, pid);
+	return thread ? strpool_text(&processes->strings, thread->comm) : "";
+}

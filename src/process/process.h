@@ -1,0 +1,111 @@
+/*
+ * Who is alive and what is mapped where, as the records tell it in the order of time.
+ *
+ * What is mapped is a module: a file (by path and build-id), the kernel, or the just-in-time code of one process. The
+ * mappings of a process at one moment are a `struct map_set`, immutable once it was handed out, so that other threads
+ * can look addresses up in it while later records change the process.
+ */
+#ifndef WICK_PROCESS_PROCESS_H
+#define WICK_PROCESS_PROCESS_H
+
+#include "base/index_map.h"
+#include "base/strpool.h"
+#include "symbol/elf.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef uint32_t module_id;
+#define MODULE_NONE UINT32_MAX
+
+enum module_kind {
+	MODULE_FILE,
+	MODULE_VDSO,
+	MODULE_KERNEL, /* the kernel proper; its addresses are absolute */
+	MODULE_KERNEL_MODULE, /* addresses are absolute too */
+	MODULE_JIT, /* anonymous executable memory of `pid`; addresses are absolute */
+};
+
+struct module {
+	str_id path; /* in modules.strings; as the record has it */
+	struct build_id build_id;
+	enum module_kind kind;
+	int32_t pid; /* MODULE_JIT: whose; else -1 */
+};
+
+struct modules {
+	struct strpool strings;
+	struct module *items;
+	size_t count, capacity;
+	struct index_map map;
+};
+
+void modules_init(struct modules *modules);
+void modules_release(struct modules *modules);
+module_id modules_add(struct modules *modules, const char *path, const struct build_id *build_id, int32_t pid);
+static inline const char *module_path(const struct modules *modules, module_id id)
+{
+	return strpool_text(&modules->strings, modules->items[id].path);
+}
+
+struct mapping {
+	uint64_t start, end;
+	uint64_t offset; /* in the file, of `start` */
+	module_id module;
+};
+
+struct map_set {
+	atomic_uint references;
+	uint64_t serial; /* no other set of the same `struct processes` has it; not 0 */
+	size_t count, capacity;
+	struct mapping *items; /* sorted, without overlap */
+};
+
+/* The mapping at an address, or NULL. */
+const struct mapping *map_set_find(const struct map_set *maps, uint64_t address);
+void map_set_release(struct map_set *maps);
+
+struct process {
+	int32_t pid;
+	struct map_set *maps; /* NULL: none known */
+	bool shared; /* `maps` was handed out: copy before changing */
+};
+
+struct thread_name {
+	int32_t pid, tid;
+	str_id comm; /* in processes.strings; 0: not known */
+};
+
+struct processes {
+	struct modules *modules;
+	struct strpool strings;
+	struct process *items;
+	size_t count, capacity;
+	struct index_map map;
+	struct thread_name *threads;
+	size_t thread_count, thread_capacity;
+	struct index_map thread_map;
+	struct map_set *kernel_maps;
+	bool kernel_shared;
+	uint64_t last_serial;
+};
+
+void processes_init(struct processes *processes, struct modules *modules);
+void processes_release(struct processes *processes);
+
+/*
+ * What the records say. `pid` −1 is the kernel. An exit changes nothing: samples taken before it may be recorded behind
+ * it, and a new process of the same pid begins with a fork or an exec, which replace what was there.
+ */
+void processes_mmap(struct processes *processes, int32_t pid, struct mapping mapping);
+void processes_comm(struct processes *processes, int32_t pid, int32_t tid, const char *comm, bool exec);
+void processes_fork(struct processes *processes, int32_t pid, int32_t tid, int32_t parent_pid, int32_t parent_tid);
+
+/* The mappings of a process as they are now; the caller releases. NULL when none is known. */
+struct map_set *processes_maps(struct processes *processes, int32_t pid);
+struct map_set *processes_kernel_maps(struct processes *processes);
+/* The name of a thread, else of its process, else "". */
+const char *processes_comm_of(const struct processes *processes, int32_t pid, int32_t tid);
+
+#endif
