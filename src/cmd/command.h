@@ -19,7 +19,8 @@ enum exit_code {
 
 enum option_type {
 	OPTION_HEADING, /* only `help`: a heading in the list of options */
-	OPTION_FLAG, /* bool; with `negatable`, --no-NAME clears it */
+	/* bool; with `negatable`, --no-NAME clears it; with `list`, --NAME=ARGUMENT adds to that list instead */
+	OPTION_FLAG,
 	OPTION_STRING, /* const char * */
 	OPTION_INT, /* long long, within [min, max] when max > min */
 	OPTION_NUMBER, /* double, within [min, max] when max > min */
@@ -42,6 +43,7 @@ struct option_row {
 	const char *help; /* one or two sentences; states the default */
 	const char *const *choices; /* NULL-terminated */
 	double min, max;
+	size_t list; /* OPTION_FLAG: offset of a struct option_list; 0: none */
 	bool negatable;
 	bool hidden; /* accepted for compatibility, not listed in --help; listed in the man page */
 };
@@ -61,13 +63,15 @@ struct command {
 	const char *description; /* paragraphs, separated by blank lines */
 	const struct option_row *options;
 	const struct command_example *examples; /* ends with {0} */
+	bool runs_command; /* its arguments are a command with options of its own: the first one ends wick's */
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit_code */
 };
 
 /* All commands, ended by NULL, in the order of `wick help`. */
 extern const struct command *const commands[];
 
-extern const struct command command_fold, command_flame, command_diff, command_report;
+extern const struct command command_record, command_fold, command_flame, command_diff, command_report, command_script,
+	command_doctor;
 
 /*
  * Parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long options take "--name value"
@@ -81,6 +85,8 @@ void option_list_release(struct option_list *list);
 
 /* "wick: TEXT" on standard error, as one line: control characters in it are replaced. */
 void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for what is no failure. */
+void say_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A wrong use of `command`: the message and where help is; returns EXIT_USAGE. */
 int say_usage(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

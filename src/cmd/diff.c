@@ -439,7 +439,8 @@ const struct command command_diff = {
 	.summary = "Show what changed between two profiles",
 	.arguments = "BEFORE AFTER | --before FILE… --after FILE…",
 	.description =
-		"Compares two profiles, or two sets of them, and says for each function how its weight changed and "
+		"Compares two profiles (perf.data, perf script text or folded stacks), or two sets of them, "
+		"and says for each function how its weight changed and "
 		"how sure that is. Weights are compared as they are; where the totals are not comparable, because "
 		"the runs differ in length or load, --normalize compares shares.\n\n"
 		"With single runs the confidence comes from the number of samples: it knows how much chance the "

@@ -1,6 +1,7 @@
 /* wick flame: the interactive flame graph. */
 #include "base/text.h"
 #include "cmd/input.h"
+#include "cmd/outputs.h"
 #include "render/nameattr.h"
 #include "render/palette_map.h"
 #include "render/svg.h"
@@ -315,33 +316,6 @@ static int read_side_files(struct run *run)
 	return -1;
 }
 
-/* The event without modifiers such as :u, which a reader of "1,234 cycles" does not need. */
-static const char *event_name(struct profile *profile, const char *name)
-{
-	const char *colon = strrchr(name, ':');
-	if (!colon || colon == name || !colon[1] || colon[1 + strspn(colon + 1, "ukhGHIpPSDWeb")])
-		return name;
-	str_id id = profile_string(profile, name, (size_t)(colon - name));
-	return profile_text(profile, id);
-}
-
-/* Samples when each weighs one; else their periods are counted, in units of the event. */
-static const char *default_countname(struct run *run)
-{
-	struct profile *profile = &run->profile;
-	if (svg_total(&run->tree) < 0 || profile->differential)
-		return "samples";
-	const struct value_type *value = &profile->values[run->tree_options.values[0]];
-	const char *name = profile_text(profile, value->name), *unit = profile_text(profile, value->unit);
-	if (*unit && strcmp(unit, "samples") != 0)
-		return unit;
-	if (!*name || *unit)
-		return "samples";
-	/* Filters leave samples out, so the whole profile is asked and not the tree. */
-	double counted = (double)profile_total(profile, run->tree_options.values[0]) / pow(10, value->decimals);
-	return counted == (double)profile->quality.samples ? "samples" : event_name(profile, name);
-}
-
 static void warn_about_counts(const struct run *run, double counted)
 {
 	const struct svg_options *svg = &run->svg;
@@ -379,10 +353,7 @@ static int build_tree(struct run *run)
 	tree_options->order = run->svg.order;
 	tree_options->reverse = options->reverse;
 	tree_options->base = options->base.count ? options->base.items : NULL;
-	/* What is wide enough to be drawn must stay whatever the budget says, also where rounding could tip it. */
-	tree_options->node_budget = run->svg.node_budget;
-	double narrowest = run->svg.minwidth_percent ? run->svg.minwidth / 100 : run->svg.minwidth / run->svg.width;
-	tree_options->keep_share = narrowest * 0.99;
+	output_budget(tree_options, &run->svg);
 	calltree_build(&run->tree, &run->profile, tree_options);
 	if (run->tree.total[0][0] > 0 || (run->tree.total[1] && run->tree.total[1][0] > 0))
 		return -1;
@@ -420,8 +391,12 @@ static int draw(struct run *run)
 		code = build_tree(run);
 	if (code >= 0)
 		return code;
-	run->svg.countname = run->options.countname ? run->options.countname : default_countname(run);
+	run->svg.countname = run->options.countname ? run->options.countname :
+						      output_countname(&run->profile, run->tree_options.values[0],
+								       svg_total(&run->tree));
 	warn_about_counts(run, (double)svg_total(&run->tree) / pow(10, run->svg.decimals));
+	if (!run->options.quiet)
+		input_say_quality(&run->profile, &run->options.input);
 	return write_picture(run);
 }
 
@@ -470,7 +445,7 @@ const struct command command_flame = {
 	.summary = "Draw an interactive flame graph (SVG)",
 	.arguments = "[FILE…]",
 	.description =
-		"Reads perf script text or folded stacks, plain or compressed, and writes one SVG that needs "
+		"Reads perf.data, perf script text or folded stacks, and writes one SVG that needs "
 		"nothing else: open it in a browser to zoom, search, filter, turn it upside down or inside out, and "
 		"share a view by its address. Where scripts do not run it is still the whole picture.\n\n"
 		"Options are those of flamegraph.pl and of inferno-flamegraph, with the same names and meanings, and "

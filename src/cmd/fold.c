@@ -1,7 +1,6 @@
-#include "base/outfile.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
-#include "render/render.h"
+#include "cmd/outputs.h"
 
 struct fold_options {
 	struct input_options input;
@@ -16,18 +15,6 @@ static const struct option_row fold_rows[] = {
 	OPTION_END,
 };
 /* clang-format on */
-
-static int write_folded(const struct calltree *tree, unsigned decimals, const char *path)
-{
-	struct outfile out;
-	struct err err = {0};
-	if (outfile_open(&out, path, &err))
-		return say_failure(&err);
-	render_folded(tree, decimals, &out);
-	if (outfile_commit(&out, &err))
-		return say_failure(&err);
-	return EXIT_DONE;
-}
 
 static int run_fold(int argc, char **argv)
 {
@@ -45,7 +32,8 @@ static int run_fold(int argc, char **argv)
 		struct calltree tree;
 		unsigned decimals = profile.values[tree_options.values[0]].decimals;
 		calltree_build(&tree, &profile, &tree_options);
-		result = write_folded(&tree, decimals, options.output);
+		input_say_quality(&profile, &options.input);
+		result = output_folded(&tree, decimals, options.output);
 		calltree_release(&tree);
 	}
 	profile_release(&profile);
@@ -59,18 +47,23 @@ const struct command command_fold = {
 	.summary = "Fold stacks into one line each, with a count",
 	.arguments = "[FILE…|-]",
 	.description =
-		"Reads the text of perf script or stacks that are folded already, plain or compressed with gzip, xz or "
-		"zstd, and writes each distinct stack as one line: the frames from the outermost to the innermost with "
+		"Reads perf.data, the text of perf script, or stacks that are folded already (texts plain or "
+		"compressed "
+		"with gzip, xz or zstd), and writes each distinct stack as one line: the frames from the "
+		"outermost to the innermost with "
 		"semicolons between, a blank and the weight. The lines are sorted by their bytes and the same for any "
 		"number of threads.\n\n"
 		"A sample weighs its period, as in stackcollapse-perf.pl. Where the input has several events, the "
 		"first one is taken and the others are counted as left out.\n\n"
-		"Names are made as that script makes them, except where it garbles them: operator-> stays whole, a module "
-		"that was deleted since keeps its name, and samples printed on one line (without call chains) count too.",
+		"Names are made as that script makes them, except where it garbles them: operator-> stays "
+		"whole, a module "
+		"that was deleted since keeps its name, and samples printed on one line (without call chains) "
+		"count too.",
 	.options = fold_rows,
 	.examples =
 		(const struct command_example[]){
-			{"perf script | wick fold > out.folded", "fold a recording"},
+			{"wick fold perf.data > out.folded", "fold a recording"},
+			{"perf script | wick fold > out.folded", "the same through the text of perf"},
 			{"wick fold --all --tid out.perf.gz", "mark kernel and JIT frames, keep threads apart"},
 			{"wick fold a.folded b.folded -o both.folded", "add up two folded files"},
 			{0},

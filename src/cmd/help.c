@@ -76,6 +76,8 @@ void help_option_spelling(struct buf *out, const struct option_row *row)
 	buf_printf(out, "--%s%s", row->negatable ? "[no-]" : "", row->name);
 	if (row->type != OPTION_FLAG)
 		buf_printf(out, " %s%s", row->argument ? row->argument : "VALUE", row->type == OPTION_REST ? "…" : "");
+	else if (row->list)
+		buf_printf(out, "[=%s]", row->argument);
 }
 
 static void add_option(struct buf *out, const struct option_row *row, size_t width)
@@ -158,7 +160,7 @@ void help_overview(struct buf *out, int width)
 		add_wrapped(out, commands[i]->summary, 12, 12, columns);
 	}
 	buf_str(out, "\nA first picture:\n"
-		     "  perf record -F 99 -g -- sleep 10 && perf script | wick flame -o flame.svg\n\n");
+		     "  perf record -F 99 -g -- sleep 10 && wick flame perf.data -o flame.svg\n\n");
 	add_wrapped(out, "wick COMMAND --help shows the options of a command and examples; wick --version the version.",
 		    0, 0, columns);
 	add_exit_codes(out, columns);

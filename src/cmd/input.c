@@ -1,17 +1,36 @@
 #include "cmd/input.h"
 
 #include "base/text.h"
+#include "cmd/recording.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_ADVICE 3 /* modules whose missing symbols are told of */
+
+const char *const input_count_choices[] = {"period", "samples", NULL};
+const char *const input_name_choices[] = {"full", "short", "raw", NULL};
 
 struct input_options input_defaults(bool merge_threads)
 {
-	return (struct input_options){.comm = true, .inline_frames = true, .merge_threads = merge_threads};
+	return (struct input_options){
+		.comm = true, .inline_frames = true, .cache = true, .merge_threads = merge_threads};
+}
+
+enum name_style input_name_style(const char *names)
+{
+	if (names && strcmp(names, "short") == 0)
+		return NAMES_SHORT;
+	return names && strcmp(names, "raw") == 0 ? NAMES_RAW : NAMES_FULL;
 }
 
 void input_release(struct input_options *options)
 {
-	option_list_release(&options->skip_after);
+	struct option_list *lists[] = {&options->skip_after, &options->comms, &options->pids,    &options->tids,
+				       &options->cpus,       &options->dsos,  &options->symbols, &options->cgroups};
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		option_list_release(lists[i]);
 }
 
 static void say_report(const struct import_report *report)
@@ -28,9 +47,20 @@ static void say_report(const struct import_report *report)
 		say_warning("%s", report->damage);
 }
 
-int input_load(struct profile *profile, const struct input_options *options, const struct option_list *files,
-	       bool keep_order)
+const char *input_without_files(void)
 {
+	struct stat status;
+	if (fstat(STDIN_FILENO, &status) || !S_ISCHR(status.st_mode) || access("perf.data", R_OK))
+		return "-";
+	say_note("reading perf.data");
+	return "perf.data";
+}
+
+/* Text, from what was opened to see what it is or, where that failed, by its path, to learn why. */
+static int import_text(struct profile *profile, const char *path, struct input_head *head,
+		       const struct input_options *options, bool keep_order, struct import_report *report)
+{
+	struct import_opened opened = {.fd = head->fd, .head = head->bytes, .head_size = head->size};
 	struct import_options import = {
 		.threads = (unsigned)options->threads,
 		.keep_order = keep_order,
@@ -38,21 +68,94 @@ int input_load(struct profile *profile, const struct input_options *options, con
 		.source_lines = options->srcline,
 		.java_as_written = options->pid || options->tid,
 		.progress = true,
+		.opened = head->fd < 0 ? NULL : &opened,
 	};
+	struct err err = {0};
+	head->fd = -1;
+	if (!import_file(profile, path, &import, report, &err))
+		return -1;
+	say_report(report);
+	return say_failure(&err);
+}
+
+static int load_text(struct profile *profile, const char *path, struct input_head *head,
+		     const struct input_options *options, const struct input_filter *filter, bool keep_order,
+		     struct import_report *report)
+{
+	if (filter->recordings_only) {
+		input_head_close(head);
+		say_error("%s: --cpu, --cgroup and --time are for perf.data; text does not tell them", path);
+		return EXIT_USAGE;
+	}
+	if (!filter->any)
+		return import_text(profile, path, head, options, keep_order, report);
+	struct profile all;
+	profile_init(&all);
+	int result = import_text(&all, path, head, options, keep_order, report);
+	if (result < 0) {
+		profile_keep(&all, &filter->takes.profile);
+		profile->ordered = keep_order;
+		profile_merge(profile, &all);
+	}
+	profile_release(&all);
+	return result;
+}
+
+/* One input, whatever it is. */
+static int load_one(struct profile *profile, const char *path, struct input_options *options,
+		    const struct input_filter *filter, bool keep_order, struct import_report *report)
+{
+	struct input_head head;
+	struct buf room CLEANUP_BUF = {0};
+	path = input_path(path, &room);
+	if (!input_head_open(&head, path) || !input_head_is_recording(&head))
+		return load_text(profile, path, &head, options, filter, keep_order, report);
+	options->has_recording = true;
+	return recording_load(&head, path, options, filter,
+			      &(struct recording_use){.profile = profile, .keep_order = keep_order});
+}
+
+static int load_all(struct profile *profile, struct input_options *options, const struct option_list *files,
+		    const struct input_filter *filter, bool keep_order)
+{
 	struct import_report report = {0};
 	size_t count = files->count ? files->count : 1;
 	for (size_t i = 0; i < count; i++) {
-		struct err err = {0};
-		if (import_file(profile, files->count ? files->items[i] : "-", &import, &report, &err)) {
-			say_report(&report);
-			return say_failure(&err);
-		}
+		const char *path = files->count ? files->items[i] : input_without_files();
+		int result = load_one(profile, path, options, filter, keep_order, &report);
+		if (result >= 0)
+			return result;
 	}
 	say_report(&report);
 	if (profile->quality.overflows)
 		say_warning("counts add up to more than 64 bits can hold; %llu were held at the limit",
 			    (unsigned long long)profile->quality.overflows);
-	return -1;
+	if (profile->sample_count || !filter->any)
+		return -1;
+	say_error("no sample fits the filters");
+	return EXIT_FAILED;
+}
+
+int input_load(struct profile *profile, struct input_options *options, const struct option_list *files, bool keep_order)
+{
+	struct input_filter filter;
+	int result = input_filter_parse(&filter, options);
+	if (result < 0)
+		result = load_all(profile, options, files, &filter, keep_order);
+	input_filter_release(&filter);
+	return result;
+}
+
+void input_say_quality(const struct profile *profile, const struct input_options *options)
+{
+	if (!options->has_recording)
+		return;
+	struct buf text CLEANUP_BUF = {0};
+	quality_line(&profile->quality, &profile->strings, &text);
+	buf_char(&text, '\n');
+	quality_advice(&profile->quality, &profile->strings, MOST_ADVICE, &text);
+	for (const char *at = text.data; *at; at = strchr(at, '\n') + 1)
+		say_note("%.*s", (int)strcspn(at, "\n"), at);
 }
 
 static value_id find_value(const struct profile *profile, const char *name)

@@ -5,14 +5,17 @@
 #include "cmd/command.h"
 #include "import/import.h"
 #include "profile/calltree.h"
+#include "symbol/demangle.h"
 
 struct input_options {
-	bool pid, tid, kernel, jit, all, addrs, inline_frames, no_inline, srcline;
+	bool pid, tid, kernel, jit, all, addrs, inline_frames, srcline;
 	bool comm; /* negatable, default on */
-	bool merge_threads, module;
-	const char *event_filter;
-	struct option_list skip_after;
+	bool merge_threads, module, cache;
+	const char *event_filter, *names, *count, *time;
+	struct option_list skip_after, comms, pids, tids, cpus, dsos, symbols, cgroups;
 	long long threads;
+	bool by_cpu, by_cgroup; /* set by the command: threads are called by what they ran on or in */
+	bool has_recording; /* set by input_load(): the input was perf.data */
 };
 
 /*
@@ -24,10 +27,18 @@ struct input_options {
 /* clang-format off */
 #define INPUT_OPTION_ROWS_LETTER(owner, threads_letter)                                                               \
 	{.type = OPTION_HEADING, .help = "Input"},                                                                    \
-	{.name = "pid", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, pid),                                       \
-	 .help = "Put the process id behind the thread's name: java-12. Needs perf script text with pids."},          \
-	{.name = "tid", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, tid),                                       \
-	 .help = "Put process and thread id behind the thread's name: java-12/13."},                                  \
+	{.name = "pid", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, pid), .argument = "LIST",                   \
+	 .list = INPUT_FIELD(owner, pids),                                                                            \
+	 .help = "Put the process id behind the thread's name: java-12. With =12,13: take only these processes."},    \
+	{.name = "tid", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, tid), .argument = "LIST",                   \
+	 .list = INPUT_FIELD(owner, tids),                                                                            \
+	 .help = "Put process and thread id behind the name: java-12/13. With =12,13: take only these threads."},     \
+	{.name = "comm", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, comm), .negatable = true,                  \
+	 .argument = "PATTERN", .list = INPUT_FIELD(owner, comms),                                                    \
+	 .help = "Start each stack with the name of its thread. This is the default; --no-comm leaves it out. With "  \
+		 "=PATTERN: take only threads of such a name (*, ? and [] as in a shell)."},                          \
+	{.name = "merge-threads", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, merge_threads), .negatable = true, \
+	 .help = "Show pool threads (worker-1, worker-2, …) as one. Default for pictures and reports, not for fold."}, \
 	{.name = "kernel", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, kernel),                                 \
 	 .help = "Mark kernel functions with _[k]."},                                                                 \
 	{.name = "jit", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, jit),                                       \
@@ -35,34 +46,67 @@ struct input_options {
 	{.name = "all", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, all), .help = "All marks: --kernel --jit."}, \
 	{.name = "addrs", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, addrs),                                   \
 	 .help = "Show the address of frames without a symbol."},                                                     \
-	{.name = "inline", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, inline_frames), .negatable = true,       \
-	 .help = "Keep the frames that perf marked (inlined). This is the default; --no-inline leaves them out."},    \
-	{.name = "srcline", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, srcline),                               \
-	 .help = "Add the source line to function names; for the output of perf script -F+srcline."},                 \
-	{.name = "event-filter", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, event_filter),                   \
-	 .argument = "EVENT", .help = "Take the samples of this event. Default: the first event in the input."},      \
-	{.name = "comm", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, comm), .negatable = true,                  \
-	 .help = "Start each stack with the name of its thread. This is the default; --no-comm leaves it out."},      \
-	{.name = "merge-threads", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, merge_threads), .negatable = true, \
-	 .help = "Show pool threads (worker-1, worker-2, …) as one. Default for pictures and reports, not for fold."}, \
 	{.name = "module", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, module),                                 \
 	 .help = "Put the module before the function: libc.so.6`malloc."},                                            \
+	{.name = "srcline", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, srcline),                               \
+	 .help = "Add the source line to function names; needs debug information, or perf script -F+srcline."},       \
 	{.name = "skip-after", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, skip_after), .argument = "FUNCTION", \
 	 .help = "Start stacks at this function and leave out its callers. May be given several times."},             \
+	{.name = "count", .type = OPTION_CHOICE, .offset = INPUT_FIELD(owner, count), .argument = "WHAT",             \
+	 .choices = input_count_choices,                                                                              \
+	 .help = "What a sample of perf.data weighs: its period (default), or one with samples."},                    \
 	{.name = "threads", .letter = threads_letter, .type = OPTION_INT, .offset = INPUT_FIELD(owner, threads),      \
-	 .argument = "N", .min = 1, .max = 1024, .help = "Read with N threads. Default: one for each core; one for folded text."}
+	 .argument = "N", .min = 1, .max = 1024, .help = "Read with N threads. Default: all cores; one for folded."}, \
+	INPUT_TAKE_ROWS(owner)
+/* What is taken of an input and what is looked up, without how it is shown. */
+#define INPUT_TAKE_ROWS(owner)                                                                                        \
+	{.name = "inline", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, inline_frames), .negatable = true,       \
+	 .help = "Show inlined functions as frames of their own. This is the default; --no-inline leaves them out."}, \
+	{.name = "names", .type = OPTION_CHOICE, .offset = INPUT_FIELD(owner, names), .argument = "STYLE",            \
+	 .choices = input_name_choices,                                                                               \
+	 .help = "Function names of perf.data: full (default), short (template arguments left out) or raw."},         \
+	{.name = "cache", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, cache), .negatable = true,                \
+	 .help = "Keep what was found out about files in ~/.cache/wick. This is the default; --no-cache does not."},  \
+	{.type = OPTION_HEADING, .help = "Filters"},                                                                  \
+	{.name = "cpu", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, cpus), .argument = "LIST",                  \
+	 .help = "Take only samples of these CPUs: 0,2-3. For perf.data."},                                           \
+	{.name = "dso", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, dsos), .argument = "PATTERN",               \
+	 .help = "Take only stacks with a frame of such a module: libc.so*. May be given several times."},            \
+	{.name = "symbol", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, symbols), .argument = "PATTERN",         \
+	 .help = "Take only stacks with such a function: 'tcp_*'. May be given several times."},                      \
+	{.name = "cgroup", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, cgroups), .argument = "PATTERN",         \
+	 .help = "Take only samples of such a cgroup. For perf.data recorded with --all-cgroups."},                   \
+	{.name = "time", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, time), .argument = "FROM-TO",            \
+	 .help = "Take only samples of this time since the first one: 2.5-4s, 300ms-, -10s. For perf.data."},         \
+	{.name = "event-filter", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, event_filter),                   \
+	 .argument = "EVENT", .help = "Take the samples of this event. Default: the first event in the input."},      \
+	{.name = "event", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, event_filter), .argument = "EVENT",     \
+	 .hidden = true, .help = "Another name of --event-filter."}
 /* clang-format on */
 
-/* The defaults: comm and inline_frames on, merge_threads as given. */
+extern const char *const input_count_choices[], *const input_name_choices[];
+
+/* The defaults: comm, inline_frames and cache on, merge_threads as given. */
 struct input_options input_defaults(bool merge_threads);
+/* What a choice of input_name_choices means; NULL: full. */
+enum name_style input_name_style(const char *names);
 void input_release(struct input_options *options);
 
 /*
- * Reads all inputs (standard input when there is none) into an initialised profile and says on standard error what was
- * bad about single lines. Returns -1 to go on, else the exit code to leave with.
+ * What is read when no file is named: "-", or perf.data when it is there and standard input is a terminal or /dev/null,
+ * which is said.
  */
-int input_load(struct profile *profile, const struct input_options *options, const struct option_list *files,
+const char *input_without_files(void);
+
+/*
+ * Reads all inputs into an initialised profile, with the filters applied, and says on standard error what was bad about
+ * them. Returns -1 to go on, else the exit code to leave with.
+ */
+int input_load(struct profile *profile, struct input_options *options, const struct option_list *files,
 	       bool keep_order);
+
+/* How good a recording was, on standard error; nothing for text. For commands whose output does not say it. */
+void input_say_quality(const struct profile *profile, const struct input_options *options);
 
 /* Which value type is shown (says when others are left out), and how labels are made. -1 to go on, else exit code. */
 int input_tree_options(struct profile *profile, const struct input_options *options, struct calltree_options *ret);

@@ -98,6 +98,10 @@ static void add_option(struct buf *out, const struct option_row *row)
 		buf_str(out, " \\fI");
 		add_text(out, row->argument ? row->argument : "VALUE");
 		buf_printf(out, "\\fR%s", row->type == OPTION_REST ? "\\[u2026]" : "");
+	} else if (row->list) {
+		buf_str(out, "[=\\fI");
+		add_text(out, row->argument);
+		buf_str(out, "\\fR]");
 	}
 	buf_char(out, '\n');
 	add_line(out, row->help ? row->help : "Accepted so that scripts of other tools keep working.");
@@ -189,7 +193,8 @@ static void add_main_page(struct buf *out)
 		".SH SYNOPSIS\n\\fBwick\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]\n"
 		".br\n\\fBwick help\\fR [\\fICOMMAND\\fR]\n.br\n\\fBwick \\-\\-version\\fR\n"
 		".SH DESCRIPTION\n"
-		"wick reads profiles (the text of \\fBperf script\\fR, or folded stacks; plain or compressed with\n"
+		"wick reads profiles (perf.data, the text of \\fBperf script\\fR, or folded stacks; texts "
+		"plain or compressed with\n"
 		"gzip, xz or zstd) and shows where the time went: as an interactive flame graph in one SVG file, as\n"
 		"the difference of two profiles, as tables and call trees, or as folded stacks for other tools.\n"
 		".SH COMMANDS\n");

@@ -254,6 +254,10 @@ static int take_option(struct parser *parser, const char *shown, struct match ma
 {
 	const struct option_row *row = match.row;
 	if (row->type == OPTION_FLAG) {
+		if (value && row->list && !match.negated) {
+			option_list_add((struct option_list *)((char *)parser->fields + row->list), value);
+			return -1;
+		}
 		if (value)
 			return say_usage(parser->command, "%s takes no value", shown);
 		if (row == &help_row)
@@ -337,6 +341,7 @@ static int take_argument(struct parser *parser, const char *text, bool *options_
 {
 	if (*options_ended || text[0] != '-' || !text[1]) {
 		option_list_add(parser->arguments, text);
+		*options_ended |= parser->command->runs_command;
 		return -1;
 	}
 	if (text[1] != '-')
@@ -353,6 +358,8 @@ static void release_lists(const struct parser *parser)
 	for (const struct option_row *row = NULL; (row = next_option(parser->command, row));)
 		if (row->type == OPTION_LIST || row->type == OPTION_REST)
 			option_list_release(field_of(parser, row));
+		else if (row->list)
+			option_list_release((struct option_list *)((char *)parser->fields + row->list));
 	option_list_release(parser->arguments);
 }
 

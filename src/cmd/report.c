@@ -1,6 +1,6 @@
 /* wick report: where the time goes, as text. */
 #include "base/term.h"
-#include "cmd/input.h"
+#include "cmd/recording.h"
 #include "render/report.h"
 
 #include <unistd.h>
@@ -8,12 +8,13 @@
 struct report_options {
 	struct input_options input;
 	const char *by, *sort, *format, *output;
-	bool tree, bottom_up, json, csv;
+	bool header, tree, bottom_up, json, csv;
 	double min_percent;
 	long long max_depth, limit, width;
 };
 
-static const char *const by_choices[] = {"function", "module", "thread", "comm", "process", NULL};
+static const char *const by_choices[] = {"function", "module", "thread", "comm", "process", "cpu",
+					 "cgroup",   "symbol", "dso",    "tid",  "pid",     NULL};
 static const char *const sort_choices[] = {"self", "total", "name", NULL};
 static const char *const format_choices[] = {"text", "json", "csv", NULL};
 
@@ -26,7 +27,13 @@ static const struct option_row report_rows[] = {
 	 .argument = "WHAT",
 	 .choices = by_choices,
 	 .help = "One row for each function (default), module, thread (comm-pid/tid as far as known), comm (threads by "
-		 "name) or process. Folded stacks name no threads: there the outermost frame stands for them."},
+		 "name), process, or, of perf.data, cpu or cgroup; symbol, dso, tid and pid are other names of "
+		 "these. Folded "
+		 "stacks name no threads: there the outermost frame stands for them."},
+	{.name = "header",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(header),
+	 .help = "Print what the header of perf.data says of the machine and the recording, and nothing else."},
 	{.name = "tree",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(tree),
@@ -92,10 +99,11 @@ static const struct option_row report_rows[] = {
 #undef FIELD
 
 static const struct command_example report_examples[] = {
-	{"perf script | wick report", "the functions that take the most time themselves"},
+	{"wick report perf.data", "the functions that take the most time themselves"},
+	{"wick report --by cpu --time 2.5-4s perf.data", "which CPUs were busy in a part of the time"},
 	{"wick report --sort total --limit 50 out.folded", "the fifty with the most time including callees"},
 	{"wick report --tree --min-percent 2 out.perf.gz", "the call tree without branches below 2 %"},
-	{"wick report --by thread out.perf", "how the time is spread over the threads"},
+	{"wick report --by thread perf.data", "how the time is spread over the threads"},
 	{"wick report --json out.folded | jq '.rows[0].name'", "the hottest function, for a script"},
 	{0},
 };
@@ -112,6 +120,17 @@ struct run {
 static bool is(const char *text, const char *word)
 {
 	return strcmp(text, word) == 0;
+}
+
+/* The words that perf report's users know. */
+static const char *plain_name(const char *by)
+{
+	static const char *const others[][2] = {
+		{"symbol", "function"}, {"dso", "module"}, {"tid", "thread"}, {"pid", "process"}};
+	for (size_t i = 0; by && i < sizeof others / sizeof *others; i++)
+		if (is(by, others[i][0]))
+			return others[i][1];
+	return by ? by : "function";
 }
 
 /* Settles what depends on several options. -1 to go on, else the exit code. */
@@ -136,8 +155,9 @@ static int settle(struct report_options *options)
 	if (!options->format)
 		options->format = "text";
 	bool text = is(options->format, "text");
-	if (!options->by)
-		options->by = "function";
+	options->by = plain_name(options->by);
+	options->input.by_cpu = is(options->by, "cpu");
+	options->input.by_cgroup = is(options->by, "cgroup");
 	if (options->limit < 0)
 		options->limit = text && !tree ? 30 : 0;
 	if (options->min_percent < 0)
@@ -183,17 +203,6 @@ static void write_tree(struct run *run)
 	calltree_release(&tree);
 }
 
-/* Equal names in two modules are two functions: the tree keeps them apart by a prefix, the table by its own column. */
-static void drop_module_prefix(struct function_table *table, const struct profile *profile)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		struct function_row *row = &table->rows[i];
-		size_t prefix = label_module_prefix(profile, row->name, row->frame);
-		row->name += prefix;
-		row->length -= prefix;
-	}
-}
-
 static bool names_modules(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->function_count; i++)
@@ -218,7 +227,7 @@ static void fill_from_tree(struct run *run, struct function_table *table, struct
 	} else if (is(by, "function")) {
 		function_table_build(table, tree);
 		if (!run->options.input.module)
-			drop_module_prefix(table, &run->profile);
+			function_table_drop_modules(table, &run->profile);
 	} else {
 		function_table_outermost(table, tree);
 	}
@@ -229,10 +238,13 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 	struct report *report = &run->report;
 	const struct profile *profile = &run->profile;
 	const char *by = run->options.by;
-	bool by_thread = is(by, "thread"), by_process = is(by, "process"), by_comm = is(by, "comm");
+	bool by_place = is(by, "cpu") || is(by, "cgroup");
+	bool by_thread = is(by, "thread"), by_process = is(by, "process"), by_comm = is(by, "comm") || by_place;
 	bool threads_known = profile_names_threads(profile, report->value);
 	report->flat_groups = by_thread || by_process || by_comm;
-	if (report->flat_groups && !threads_known)
+	if (by_place && !run->options.input.has_recording)
+		report->note = "text tells no CPUs and no cgroups; perf.data does";
+	else if (report->flat_groups && !threads_known)
 		report->note = "the input names no threads: the outermost frame stands for them";
 	else if (is(by, "module") && !names_modules(profile))
 		report->note = "the input names no modules; perf script text does";
@@ -240,12 +252,16 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 		function_table_threads(table, profile, report->value, by_process);
 	else
 		fill_from_tree(run, table, tree);
-	report->kind = by_thread        ? "threads" :
+	report->kind = is(by, "cpu")    ? "cpus" :
+		       is(by, "cgroup") ? "cgroups" :
+		       by_thread        ? "threads" :
 		       by_process       ? "processes" :
 		       by_comm          ? "comms" :
 		       is(by, "module") ? "modules" :
 					  "functions";
-	report->heading = by_thread        ? "Thread" :
+	report->heading = is(by, "cpu")    ? "CPU" :
+			  is(by, "cgroup") ? "Cgroup" :
+			  by_thread        ? "Thread" :
 			  by_process       ? "Process" :
 			  by_comm          ? "Thread name" :
 			  is(by, "module") ? "Module" :
@@ -312,6 +328,8 @@ static int report_run(int argc, char **argv)
 		return code;
 	profile_init(&run.profile);
 	code = settle(&run.options);
+	if (code < 0 && run.options.header)
+		code = recording_print_facts(&run.files);
 	if (code < 0)
 		code = input_load(&run.profile, &run.options.input, &run.files, false);
 	if (code < 0)
@@ -327,8 +345,8 @@ const struct command command_report = {
 	.summary = "Show where the time goes: functions, call trees, threads",
 	.arguments = "[FILE…]",
 	.description =
-		"Reads perf script text or folded stacks, plain or compressed, and prints a table: the weight spent in "
-		"each function itself (self) and together with everything it called (total; a recursive function "
+		"Reads perf.data, perf script text or folded stacks, and prints a table: the weight spent in each "
+		"function itself (self) and together with everything it called (total; a recursive function "
 		"counts once per stack).\n\n"
 		"On a terminal lines fit its width and are coloured; piped output is plain and names are whole. The "
 		"last line says how good the profile is: samples, lost samples, stacks cut short, frames without a "

@@ -34,6 +34,14 @@ void say_warning(const char *format, ...)
 	va_end(args);
 }
 
+void say_note(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	say_line("wick: ", format, args);
+	va_end(args);
+}
+
 int say_usage(const struct command *command, const char *format, ...)
 {
 	CLEANUP_BUF struct buf text = {0};

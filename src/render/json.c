@@ -77,6 +77,10 @@ void json_quality(struct buf *out, const struct profile *profile)
 		json_known(out, profile_text(profile, quality->modules[i].module));
 		buf_str(out, ", \"unresolved_frames\": ");
 		buf_uint(out, quality->modules[i].frames);
+		if (quality->modules[i].advice) {
+			buf_str(out, ", \"advice\": ");
+			json_text(out, profile_text(profile, quality->modules[i].advice));
+		}
 		buf_char(out, '}');
 	}
 	struct buf line CLEANUP_BUF = {0};

@@ -15,6 +15,7 @@ struct report {
 	const char *kind; /* the JSON "kind": "functions", "modules", "threads", "tree", … */
 	const char *heading; /* of the column of names: "Function" */
 	const char *const *inputs; /* NULL-terminated names of what was read */
+	const char *rest; /* where the rows are that are left out; NULL: --limit shows them */
 	const char *note; /* one line the reader must know, or NULL */
 	bool flat_groups; /* rows do not nest: self and total are the same and shown once */
 	size_t limit; /* at most so many rows, in trees so many children of a frame; 0: all */

@@ -4,6 +4,8 @@
 
 #include <ctype.h>
 
+#define MOST_ADVICE 3
+
 enum {
 	PERCENT_COLUMNS = 8,
 	BAR_COLUMNS = 8,
@@ -83,8 +85,14 @@ static void add_foot(struct buf *out, const struct report *report)
 	buf_char(out, '\n');
 	screen_style(out, report->colour, STYLE_DIM);
 	text_terminal(out, line.data ? line.data : "", line.size);
-	screen_style(out, report->colour, STYLE_PLAIN);
 	buf_char(out, '\n');
+	buf_clear(&line);
+	quality_advice(&report->profile->quality, &report->profile->strings, MOST_ADVICE, &line);
+	for (const char *at = line.data; at && *at; at = strchr(at, '\n') + 1) {
+		text_terminal(out, at, strcspn(at, "\n"));
+		buf_char(out, '\n');
+	}
+	screen_style(out, report->colour, STYLE_PLAIN);
 }
 
 /* Which columns a table has and how wide they are. */
@@ -217,7 +225,10 @@ static void add_left_out(struct buf *out, const struct report *report, const str
 	screen_percent(out, percent_of(report, weight));
 	buf_printf(out, "  … ");
 	text_grouped(out, (int64_t)(table->count - shown));
-	buf_printf(out, " more (--limit %zu; 0 shows all)", report->limit);
+	if (report->rest)
+		buf_printf(out, " more%s%s", *report->rest ? " " : "", report->rest);
+	else
+		buf_printf(out, " more (--limit %zu; 0 shows all)", report->limit);
 	screen_style(out, report->colour, STYLE_PLAIN);
 	buf_char(out, '\n');
 }

@@ -37,14 +37,69 @@ What cannot be read gives one line and exit code 1.
   wick: rubbish: this is a program, not a profile of it
   [1]
   $ printf '\0\1\2\3\4' >rubbish && wick fold rubbish
-  wick: rubbish: binary data; wick reads the text of perf script and folded stacks
+  wick: rubbish: binary data; wick reads perf.data, the text of perf script and folded stacks
   [1]
   $ wick flame rubbish -o x.svg; test -e x.svg
-  wick: rubbish: binary data; wick reads the text of perf script and folded stacks
+  wick: rubbish: binary data; wick reads perf.data, the text of perf script and folded stacks
   [1]
   $ printf 'just some words\nand more of them\n' | wick fold
   wick: standard input: no line looks like perf script text or like a folded stack ("main;work 12")
   [1]
+
+Recordings that are no recordings, or only their beginning.
+
+  $ printf 'PERFILE2' >p && wick fold p
+  wick: p: is cut off within its header
+  [1]
+  $ printf 'PERFILE2\150\0\0\0\0\0\0\0' >p && wick report p
+  wick: p: is cut off within its header
+  [1]
+  $ { printf 'PERFILE2\150\0\0\0\0\0\0\0\220\0\0\0\0\0\0\0'; head -c 200 /dev/zero; } >p && wick flame p -o x.svg; test -e x.svg
+  wick: p: its header is damaged: no event is described
+  [1]
+  $ { printf 'PERFILE2'; seq 1000; } >p && wick script p
+  wick: p: its header is damaged: no event is described
+  [1]
+  $ printf 'PERFFILE and more' >p && wick fold p
+  wick: p: was written by a perf older than Linux 3.2
+  [1]
+  $ printf 'PERFILE2\020\0\0\0\0\0\0\0' >p && wick fold p
+  wick: p: describes no event, so its records cannot be read
+  [1]
+  $ printf 'PERFILE2\020\0\0\0\0\0\0\0' | wick report --header
+  wick: standard input: describes no event, so its records cannot be read
+  [1]
+  $ gzip -c p >p.gz && wick fold p.gz
+  wick: p.gz: this is a perf.data file inside a compressed one; decompress it first
+  [1]
+  $ wick script secret-not-here
+  wick: secret-not-here: No such file or directory
+  [1]
+  $ printf 'a;b 1\n' >text && wick script text
+  wick: text: not a perf.data file
+  [1]
+  $ wick report --header text
+  wick: text: is not a perf.data file
+  [1]
+  $ wick fold --time 1-2s text
+  wick: text: --cpu, --cgroup and --time are for perf.data; text does not tell them
+  [2]
+  $ mkdir -p folder && wick script folder
+  wick: folder: not a perf.data file
+  [1]
+
+Without a file perf.data is read, when nothing is piped in.
+
+  $ mkdir -p here && cp p here/perf.data && cd here && wick report
+  wick: reading perf.data
+  wick: perf.data: describes no event, so its records cannot be read
+  [1]
+  $ cd here && wick script
+  wick: reading perf.data
+  wick: perf.data: describes no event, so its records cannot be read
+  [1]
+  $ cd here && printf 'a;b 1\n' | wick fold
+  a;b 1
 
 Compressed data that is damaged or cut: what came before is used, and said.
 

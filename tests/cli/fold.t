@@ -110,3 +110,29 @@ Java's type names are tidied in threads called java; with --pid and --tid the na
   java;org/a/B:.run 1
   java-10;Lorg/a/B:.run 1
   java-10/11;Lorg/a/B:.run 1
+
+Filters of threads and functions work on text too, and the quality is that of what is left.
+
+  $ printf 'a 1/2 1.0: 5 cycles:\n\t1 f (/x)\n\t2 main (/x)\n\nb 3/4 1.1: 7 cycles:\n\t1 [unknown] (/y)\n\t2 main (/x)\n\n' >two
+  $ wick fold --comm='[a]' two
+  a;main;f 5
+  $ wick fold --pid=3 two
+  b;main;[y] 7
+  $ wick fold --tid=2,9 two
+  a;main;f 5
+  $ wick fold --symbol f two
+  a;main;f 5
+  $ wick fold --dso y two
+  b;main;[y] 7
+  $ wick fold --dso '*' --symbol 'm*' two
+  a;main;f 5
+  b;main;[y] 7
+  $ wick fold --comm=c two
+  wick: no sample fits the filters
+  [1]
+  $ wick report --comm=a --json two | grep -o '"quality": .*'
+  "quality": {"samples": 1, "stacks": 0, "lost": 0, "truncated": 0, "unresolved": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "1 sample"}
+  $ wick report --comm=b --json two | grep -o '"quality": .*'
+  "quality": {"samples": 1, "stacks": 0, "lost": 0, "truncated": 0, "unresolved": 1, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [{"module": "/y", "unresolved_frames": 1}], "text": "1 sample · 1 sample with unresolved frames, most in y"}
+  $ printf 'a;b 1\na;[unknown] 2\n' | wick report --symbol b --json | grep -o '"quality": .*'
+  "quality": {"samples": 0, "stacks": 1, "lost": 0, "truncated": 0, "unresolved": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "1 folded stack"}

@@ -359,7 +359,7 @@ Wrong use.
   wick: report: --format csv and --json exclude each other (see wick report --help)
   [2]
   $ wick report --by colour in.folded
-  wick: report: --by cannot be 'colour'; it is one of function, module, thread, comm, process (see wick report --help)
+  wick: report: --by cannot be 'colour'; it is one of function, module, thread, comm, process, cpu, cgroup, symbol, dso, tid, pid (see wick report --help)
   [2]
   $ wick report --min-percent 101 in.folded
   wick: report: --min-percent must be from 0 to 100, not 101 (see wick report --help)

@@ -7,10 +7,13 @@ Without a command there is a short help, on standard error.
   $ wick
   usage: wick COMMAND [options] [arguments]
   
+    record    Record a program or process and draw its flame graph
     fold      Fold stacks into one line each, with a count
     flame     Draw an interactive flame graph (SVG)
     diff      Show what changed between two profiles
     report    Show where the time goes: functions, call trees, threads
+    script    Print each sample of a recording as text, as perf script does
+    doctor    Tell what this system lets wick record, and how to allow more
     help      Show the commands, or the options of one
   
   wick help says more.
@@ -22,25 +25,27 @@ Without a command there is a short help, on standard error.
   wick 0.1.0
 
   $ wick help >a; wick --help >b; wick -h >c; cmp a b && cmp b c
-  $ wick help | head -n 12
+  $ wick help | head -n 13
   wick 0.1.0: profiles as flame graphs, comparisons and reports
   
   Usage: wick COMMAND [options] [arguments]
   
   Commands:
+    record    Record a program or process and draw its flame graph
     fold      Fold stacks into one line each, with a count
     flame     Draw an interactive flame graph (SVG)
     diff      Show what changed between two profiles
     report    Show where the time goes: functions, call trees, threads
+    script    Print each sample of a recording as text, as perf script does
+    doctor    Tell what this system lets wick record, and how to allow more
     help      Show the commands, or the options of one
-  
-  A first picture:
 
 Every command has help with options, examples and exit codes, in two ways.
 
-  $ for c in fold flame diff report help; do
+  $ for c in fold flame diff report script help; do
   >   wick $c --help >a && wick help $c >b && cmp a b && grep -c -e '^Usage: wick' -e '^Examples:' -e '^Exit codes:' -e '--help' a
   > done
+  4
   4
   4
   4
@@ -100,8 +105,31 @@ Slips get a suggestion; what looks like nothing gets none.
 
 Options are checked before anything is read.
 
-  $ wick fold --pid=3 missing
-  wick: fold: --pid takes no value (see wick fold --help)
+  $ wick fold --kernel=3 missing
+  wick: fold: --kernel takes no value (see wick fold --help)
+  [2]
+  $ wick fold --pid=many missing
+  wick: --pid= and --tid= need numbers such as 12,13
+  [2]
+  $ wick fold --tid= missing
+  wick: --pid= and --tid= need numbers such as 12,13
+  [2]
+  $ wick fold --cpu 3-1 missing
+  wick: --cpu needs numbers such as 0,2-3
+  [2]
+  $ wick fold --cpu 1,, missing
+  wick: --cpu needs numbers such as 0,2-3
+  [2]
+  $ for range in 4-2s nan- 3 - 1x-2x -inf; do wick fold --time $range missing; done
+  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not '4-2s'
+  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not 'nan-'
+  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not '3'
+  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not '-'
+  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not '1x-2x'
+  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not '-inf'
+  [2]
+  $ wick script --pid 1-2 missing
+  wick: --pid= and --tid= need numbers such as 12,13
   [2]
   $ wick fold --threads 0 missing
   wick: fold: --threads must be from 1 to 1024, not 0 (see wick fold --help)

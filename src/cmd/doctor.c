@@ -1,0 +1,225 @@
+/* What keeps wick from recording everything here, and what mends it. */
+#include "base/outfile.h"
+#include "base/term.h"
+#include "base/text.h"
+#include "capture/check.h"
+#include "capture/check_modules.h"
+#include "cmd/command.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+struct doctor_options {
+	long long pid;
+	bool json;
+};
+
+static const struct option_row doctor_rows[] = {
+	{.name = "pid",
+	 .letter = 'p',
+	 .type = OPTION_INT,
+	 .offset = offsetof(struct doctor_options, pid),
+	 .argument = "PID",
+	 .min = 1,
+	 .max = 4194304,
+	 .help = "Look at the files that this process has mapped."},
+	{.name = "json", .type = OPTION_FLAG, .offset = offsetof(struct doctor_options, json), .help = "Write JSON."},
+	OPTION_END,
+};
+
+static const char *const verdict_names[] = {[CHECK_OK] = "ok", [CHECK_WARN] = "warn", [CHECK_BAD] = "bad"};
+
+static const char *const symbol_names[] = {
+	[SYMBOLS_DEBUG] = "symbols and debug information", [SYMBOLS_TABLE] = "symbols, no debug information",
+	[SYMBOLS_DYNAMIC] = "exported symbols only",       [SYMBOLS_NONE] = "no symbols",
+	[SYMBOLS_MISSING] = "the file is not there",       [SYMBOLS_MISMATCH] = "the file was replaced",
+	[SYMBOLS_DAMAGED] = "no ELF file that wick reads",
+};
+
+static const char *const pointer_names[] = {
+	[FRAME_POINTERS_UNKNOWN] = "unknown",
+	[FRAME_POINTERS_NO] = "no",
+	[FRAME_POINTERS_YES] = "yes",
+};
+
+/* --- text --- */
+
+static void add_verdict(struct buf *out, enum check_verdict verdict, bool colour)
+{
+	static const char *const colours[] = {
+		[CHECK_OK] = "\033[32m", [CHECK_WARN] = "\033[33m", [CHECK_BAD] = "\033[31m"};
+	if (colour)
+		buf_printf(out, "%s%-4s\033[0m  ", colours[verdict], verdict_names[verdict]);
+	else
+		buf_printf(out, "%-4s  ", verdict_names[verdict]);
+}
+
+static void add_shown(struct buf *out, const char *text)
+{
+	text_terminal(out, text, strlen(text));
+}
+
+static void add_check(struct buf *out, const struct check_result *result, bool colour)
+{
+	add_verdict(out, result->verdict, colour);
+	buf_printf(out, "%-19s  ", result->name);
+	add_shown(out, result->state.data ? result->state.data : "");
+	if (*result->limits)
+		buf_printf(out, " — %s", result->limits);
+	if (*result->now)
+		buf_printf(out, "; now: %s", result->now);
+	if (*result->forever)
+		buf_printf(out, "; permanently: %s", result->forever);
+	buf_char(out, '\n');
+}
+
+static void add_module_text(struct buf *out, const struct check_module *module, bool colour)
+{
+	add_verdict(out, module->verdict, colour);
+	add_shown(out, module->path);
+	buf_printf(out, ": %s", symbol_names[module->symbols]);
+	if (module->symbols < SYMBOLS_MISSING) {
+		buf_str(out, module->unwind_table ? ", unwind tables" : ", no unwind tables");
+		if (module->frame_pointers != FRAME_POINTERS_UNKNOWN)
+			buf_str(out, module->frame_pointers == FRAME_POINTERS_YES ? ", frame pointers" :
+										    ", no frame pointers");
+		if (!module->unwind_table && module->frame_pointers != FRAME_POINTERS_YES)
+			buf_str(out, " — stacks end here: build it with -fno-omit-frame-pointer or "
+				     "-fasynchronous-unwind-tables");
+	}
+	if (module->advice.size) {
+		buf_str(out, " — ");
+		add_shown(out, module->advice.data);
+	}
+	buf_char(out, '\n');
+}
+
+static void write_text(struct buf *out, const struct check_system *system, const struct check_modules *modules,
+		       bool colour)
+{
+	for (size_t i = 0; i < check_count(); i++) {
+		struct check_result result;
+		check_run(system, i, &result);
+		add_check(out, &result, colour);
+		buf_release(&result.state);
+	}
+	if (modules->count)
+		buf_char(out, '\n');
+	for (size_t i = 0; i < modules->count; i++)
+		add_module_text(out, &modules->items[i], colour);
+}
+
+/* --- JSON --- */
+
+static void add_member(struct buf *out, const char *name, const char *text)
+{
+	buf_printf(out, ", \"%s\": ", name);
+	text_json(out, text, strlen(text));
+}
+
+static void add_check_json(struct buf *out, const struct check_result *result, bool first)
+{
+	buf_str(out, first ? "\n  {\"name\": " : ",\n  {\"name\": ");
+	text_json(out, result->name, strlen(result->name));
+	add_member(out, "verdict", verdict_names[result->verdict]);
+	add_member(out, "state", result->state.data ? result->state.data : "");
+	add_member(out, "limits", result->limits);
+	add_member(out, "until_reboot", result->now);
+	add_member(out, "permanently", result->forever);
+	buf_char(out, '}');
+}
+
+static void add_module_json(struct buf *out, const struct check_module *module, bool first)
+{
+	buf_str(out, first ? "\n  {\"path\": " : ",\n  {\"path\": ");
+	text_json(out, module->path, strlen(module->path));
+	add_member(out, "verdict", verdict_names[module->verdict]);
+	add_member(out, "symbols", symbol_names[module->symbols]);
+	buf_printf(out, ", \"unwind_tables\": %s", module->unwind_table ? "true" : "false");
+	add_member(out, "frame_pointers", pointer_names[module->frame_pointers]);
+	add_member(out, "advice", module->advice.data ? module->advice.data : "");
+	buf_char(out, '}');
+}
+
+static void write_json(struct buf *out, const struct check_system *system, const struct check_modules *modules)
+{
+	buf_printf(out, "{\"can_record\": %s,\n\"checks\": [", check_can_record(system) ? "true" : "false");
+	for (size_t i = 0; i < check_count(); i++) {
+		struct check_result result;
+		check_run(system, i, &result);
+		add_check_json(out, &result, i == 0);
+		buf_release(&result.state);
+	}
+	buf_str(out, "\n],\n\"modules\": [");
+	for (size_t i = 0; i < modules->count; i++)
+		add_module_json(out, &modules->items[i], i == 0);
+	buf_str(out, "\n]}\n");
+}
+
+/* --- the command --- */
+
+static int look(const struct doctor_options *options, const struct option_list *command)
+{
+	struct check_system system = check_this_system();
+	struct check_modules modules = {0};
+	struct outfile out;
+	struct err err = {0};
+	CLEANUP_BUF struct buf text = {0};
+	int result = 0;
+	if (options->pid)
+		result = check_modules_of_process(&modules, (int)options->pid, &err);
+	else if (command->count)
+		result = check_modules_of_command(&modules, command->items[0], &err);
+	if (!result)
+		result = outfile_open(&out, NULL, &err);
+	if (!result) {
+		if (options->json)
+			write_json(&text, &system, &modules);
+		else
+			write_text(&text, &system, &modules, term_colour(STDOUT_FILENO));
+		outfile_add(&out, text.data, text.size);
+		result = outfile_commit(&out, &err);
+	}
+	check_modules_release(&modules);
+	if (result)
+		return say_failure(&err);
+	return check_can_record(&system) ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int run_doctor(int argc, char **argv)
+{
+	struct doctor_options options = {0};
+	struct option_list command = {0};
+	int result = options_parse(&command_doctor, argc, argv, &options, &command);
+	if (result >= 0)
+		return result;
+	if (options.pid && command.count)
+		result = say_usage(&command_doctor, "a process or a command, not both");
+	else
+		result = look(&options, &command);
+	option_list_release(&command);
+	return result;
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.summary = "Tell what this system lets wick record, and how to allow more",
+	.arguments = "[-p PID | -- COMMAND]",
+	.description =
+		"Prints one line for each thing that recording depends on: whether it is well, how it is, what "
+		"that limits, "
+		"and the command that mends it: now, until the next reboot, and permanently.\n\n"
+		"With a process or a command also one line for each of its files: whether its functions have names and "
+		"source lines, and how stacks can be followed through it. The command is not run.\n\n"
+		"The exit code is 1 when not even processes of one's own can be recorded, else 0.",
+	.options = doctor_rows,
+	.examples =
+		(const struct command_example[]){
+			{"wick doctor", "look at this system"},
+			{"wick doctor -p 1234", "and at the files of a process"},
+			{"wick doctor --json -- ./server", "and at a program that does not run yet, for a script"},
+			{0},
+		},
+	.runs_command = true,
+	.run = run_doctor,
+};

@@ -1,0 +1,98 @@
+#include "cmd/outputs.h"
+
+#include "render/render.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The event without modifiers such as :u, which a reader of "1,234 cycles" does not need. */
+static const char *plain_event(struct profile *profile, const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	if (!colon || colon == name || !colon[1] || colon[1 + strspn(colon + 1, "ukhGHIpPSDWeb")])
+		return name;
+	str_id id = profile_string(profile, name, (size_t)(colon - name));
+	return profile_text(profile, id);
+}
+
+const char *output_countname(struct profile *profile, value_id value, int64_t total)
+{
+	if (total < 0 || profile->differential)
+		return "samples";
+	const struct value_type *type = &profile->values[value];
+	const char *name = profile_text(profile, type->name), *unit = profile_text(profile, type->unit);
+	if (*unit && strcmp(unit, "samples") != 0)
+		return unit;
+	if (!*name || *unit)
+		return "samples";
+	/* Filters leave samples out, so the whole profile is asked and not the tree. */
+	double counted = (double)profile_total(profile, value) / pow(10, type->decimals);
+	return counted == (double)profile->quality.samples ? "samples" : plain_event(profile, name);
+}
+
+void output_budget(struct calltree_options *options, const struct svg_options *svg)
+{
+	double narrowest = svg->minwidth_percent ? svg->minwidth / 100 : svg->minwidth / svg->width;
+	options->node_budget = svg->node_budget;
+	options->keep_share = narrowest * 0.99; /* rounding must not tip what is just wide enough */
+}
+
+int output_folded(const struct calltree *tree, unsigned decimals, const char *path)
+{
+	struct outfile out;
+	struct err err = {0};
+	if (outfile_open(&out, path, &err))
+		return say_failure(&err);
+	render_folded(tree, decimals, &out);
+	if (outfile_commit(&out, &err))
+		return say_failure(&err);
+	return EXIT_DONE;
+}
+
+int output_flame(struct profile *profile, const struct calltree_options *options, const char *title,
+		 const char *subtitle, const char *path)
+{
+	struct svg_options svg = svg_defaults();
+	struct calltree_options tree_options = *options;
+	struct calltree tree;
+	struct outfile out;
+	struct err err = {0};
+	if (outfile_open(&out, path, &err))
+		return say_failure(&err);
+	svg.palette = palette_find("hot");
+	palette_background(palette_background_default(svg.palette), svg.background);
+	svg.title = title;
+	svg.subtitle = subtitle;
+	svg.marks_are_ours = true;
+	svg.decimals = profile->values[options->values[0]].decimals;
+	tree_options.annotate_kernel = tree_options.annotate_jit = true;
+	tree_options.order = svg.order;
+	output_budget(&tree_options, &svg);
+	calltree_build(&tree, profile, &tree_options);
+	svg.countname = output_countname(profile, options->values[0], svg_total(&tree));
+	svg_render(&tree, profile, &svg, &out);
+	calltree_release(&tree);
+	return outfile_commit(&out, &err) ? say_failure(&err) : EXIT_DONE;
+}
+
+void output_functions(struct report *report, struct profile *profile, const struct calltree_options *options,
+		      struct outfile *out)
+{
+	struct calltree_options tree_options = *options;
+	struct function_table table;
+	struct calltree tree;
+	tree_options.thread_label = THREAD_LABEL_NONE;
+	tree_options.show_module = true;
+	calltree_build(&tree, profile, &tree_options);
+	function_table_build(&table, &tree);
+	function_table_drop_modules(&table, profile);
+	function_table_sort(&table, FUNCTIONS_BY_SELF);
+	report->profile = profile;
+	report->value = options->values[0];
+	report->total = profile_total(profile, report->value);
+	report->kind = "functions";
+	report->heading = "Function";
+	report_text_table(report, &table, out);
+	function_table_release(&table);
+	calltree_release(&tree);
+}

@@ -1,0 +1,25 @@
+/* Files made of a profile, by the commands that write one kind and by those that write several. */
+#ifndef WICK_CMD_OUTPUTS_H
+#define WICK_CMD_OUTPUTS_H
+
+#include "cmd/command.h"
+#include "profile/calltree.h"
+#include "render/report.h"
+#include "render/svg.h"
+
+/* What the counts of a picture are called: samples when each weighs one, else the event. */
+const char *output_countname(struct profile *profile, value_id value, int64_t total);
+/* How much of a tree a picture can hold. What is wide enough to be drawn stays. */
+void output_budget(struct calltree_options *options, const struct svg_options *svg);
+
+/* Each returns an exit code; failures were said. */
+int output_folded(const struct calltree *tree, unsigned decimals, const char *path);
+/* With the defaults of `wick flame`. */
+int output_flame(struct profile *profile, const struct calltree_options *options, const char *title,
+		 const char *subtitle, const char *path);
+
+/* The table of functions as `wick report` has it: fills in what `report` needs of the profile. */
+void output_functions(struct report *report, struct profile *profile, const struct calltree_options *options,
+		      struct outfile *out);
+
+#endif

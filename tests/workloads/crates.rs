@@ -1,0 +1,32 @@
+// Generic code, a trait object and a closure, in a crate of their own names.
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+trait Shape {
+    fn area(&self, rounds: u64) -> u64;
+}
+
+struct Square(u64);
+
+impl Shape for Square {
+    #[inline(never)]
+    fn area(&self, rounds: u64) -> u64 {
+        (0..rounds).fold(self.0, |sum, i| (sum ^ i).wrapping_mul(0xbf58476d1ce4e5b9).rotate_left(7))
+    }
+}
+
+#[inline(never)]
+fn sum_all<T: Shape + ?Sized>(shapes: &[Box<T>]) -> u64 {
+    shapes.iter().map(|shape| shape.area(20_000)).fold(0, |a, b| a ^ b)
+}
+
+fn main() {
+    let milliseconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(400);
+    let start = Instant::now();
+    let shapes: Vec<Box<dyn Shape>> = (0..8).map(|i| Box::new(Square(i)) as Box<dyn Shape>).collect();
+    let mut counts = BTreeMap::new();
+    while start.elapsed().as_millis() < milliseconds {
+        *counts.entry(sum_all(&shapes) % 100).or_insert(0u64) += 1;
+    }
+    std::hint::black_box(counts);
+}
