@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "symbol/cache.h"
+#include "symbol/debuginfod.h"
 #include "symbol/jitdump.h"
 #include "symbol/kernel.h"
 #include "symbol/perfmap.h"
@@ -10,6 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* For all that is fetched from the net together. */
+#define FETCH_SECONDS 60
+#define FETCH_BYTES (1ull << 30)
 #define CACHE_MOST (1ull << 30)
 #define TABLE_KIND "unwind"
 
@@ -33,6 +37,10 @@ void codes_init(struct codes *codes, struct modules *modules, const struct symbo
 	pthread_mutex_init(&codes->kernel_lock, NULL);
 	if (options->cache)
 		codes->cache = cache_open(NULL, CACHE_MOST);
+	pthread_mutex_init(&codes->fetch_lock, NULL);
+	struct debuginfod_options fetch = {.seconds = FETCH_SECONDS, .bytes = FETCH_BYTES};
+	if (debuginfod_open(&codes->debuginfod, &fetch, NULL))
+		codes->debuginfod = NULL; /* not asked for by DEBUGINFOD_URLS, or its library is not here */
 }
 
 static void code_free(struct code *code)
@@ -66,6 +74,9 @@ void codes_release(struct codes *codes)
 	free_kernel_symbols(codes->kernel_symbols, codes->kernel_symbol_count);
 	free(codes->kernel_text_symbol);
 	kernel_close(codes->kernel);
+	if (codes->debuginfod)
+		debuginfod_close(codes->debuginfod);
+	pthread_mutex_destroy(&codes->fetch_lock);
 	if (codes->live)
 		roots_release(&codes->roots);
 	free(codes->module_roots);
@@ -158,6 +169,12 @@ static void open_file(struct code *code)
 	if (code->root && *code->root)
 		options.root = code->root;
 	code->symbols = symbols_open(code->path, &code->module.build_id, &options);
+	struct codes *codes = code->codes;
+	if (!codes->debuginfod || code->module.kind != MODULE_FILE || symbols_state(code->symbols) == SYMBOLS_DEBUG)
+		return;
+	pthread_mutex_lock(&codes->fetch_lock);
+	symbols_fetch(code->symbols, codes->debuginfod, NULL);
+	pthread_mutex_unlock(&codes->fetch_lock);
 }
 
 static void open_symbols(struct code *code)

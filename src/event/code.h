@@ -40,6 +40,8 @@ struct codes {
 	struct kernel_symbol *kernel_symbols; /* code that came while recording */
 	size_t kernel_symbol_count, kernel_symbol_capacity;
 	struct cache *cache; /* NULL: none */
+	struct debuginfod *debuginfod; /* NULL: none */
+	pthread_mutex_t fetch_lock; /* one download at a time */
 	bool live; /* processes still run: files are looked for where they see them */
 	struct roots roots;
 	const char **module_roots; /* by module id, when live */
