@@ -1,0 +1,60 @@
+/* One run of `wick record`, shared by the files that make it up. */
+#ifndef WICK_CMD_RECORD_H
+#define WICK_CMD_RECORD_H
+
+#include "capture/record.h"
+#include "cmd/record_options.h"
+#include "event/collect.h"
+#include "perfdata/write.h"
+
+#define RECORD_SECOND 1e9
+
+enum record_file { RECORD_FOLDED, RECORD_SVG, RECORD_REPORT, RECORD_PERFDATA, RECORD_FILES };
+
+struct record_run {
+	struct record_options options;
+	struct option_list command;
+	char **command_line; /* all of it */
+	struct buf pids, tids, title;
+	bool files[RECORD_FILES];
+	char folder[4096];
+	bool made_folder;
+	struct capture_events events;
+	struct recorder *recorder;
+	struct collector *collector;
+	struct perfdata_writer *writer;
+	struct recorder_result result;
+	struct profile profile;
+	struct calltree_options tree_options;
+	bool live; /* a line on the terminal while recording */
+	uint64_t drawn;
+};
+
+/* --- record_target.c --- */
+
+/* Who is recorded, by the options: fills in the lists and the title. -1 to go on, else the exit code to leave with. */
+int record_choose_target(struct record_run *run);
+
+/* --- record_files.c: the folder and what is written to it. Those that return int: -1 to go on, else exit code. --- */
+
+/* Which files, by --format. */
+int record_choose_files(struct record_run *run);
+/* Makes the folder. */
+int record_make_folder(struct record_run *run);
+/* Where a file goes, or its name without the folder. */
+void record_path(const struct record_run *run, enum record_file kind, char *path, size_t room);
+const char *record_file_name(enum record_file kind);
+int record_open_writer(struct record_run *run, struct err *err); /* 0 or a code of err */
+/* All files that were chosen. An exit code. */
+int record_write_files(struct record_run *run);
+
+/* --- record_show.c: what the terminal shows --- */
+
+void record_show_start(struct record_run *run);
+/* The line that changes while recording. */
+void record_show_progress(struct record_run *run, const struct recorder_progress *progress);
+void record_show_end(const struct record_run *run);
+/* The hottest functions, how good the recording is, where the files are, and what would make it better. */
+void record_show_summary(struct record_run *run);
+
+#endif

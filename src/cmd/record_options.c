@@ -1,0 +1,175 @@
+#include "cmd/record_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STACK_SIZE_DEFAULT 16384
+
+static const char *const preset_choices[] = {"quick", "default", "detailed", "system", NULL};
+static const char *const call_graph_choices[] = {"auto", "dwarf", "fp", "lbr", NULL};
+
+#define FIELD(field) offsetof(struct record_options, field)
+#define TEXT(text, field, value) .name = text, .type = OPTION_STRING, .offset = FIELD(field), .argument = value
+#define LIST(text, field, value) .name = text, .type = OPTION_LIST, .offset = FIELD(field), .argument = value
+#define WHOLE(text, field, value, least, most) \
+	.name = text, .type = OPTION_INT, .offset = FIELD(field), .argument = value, .min = least, .max = most
+const struct option_row record_rows[] = {
+	{.type = OPTION_HEADING, .help = "What to record"},
+	{LIST("pid", pids, "PID"), .letter = 'p',
+	 .help = "Processes that run already, 12,13 or several times: with their threads, those born later, and "
+		 "children."},
+	{LIST("tid", tids, "TID"), .help = "Single threads, and what they start."},
+	{.name = "all",
+	 .letter = 'a',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(all),
+	 .help = "Everything that runs (root)."},
+	{TEXT("cpu", cpus, "LIST"), .letter = 'C',
+	 .help = "Only on these CPUs, such as 0,2-3. Alone it means everything that runs there."},
+	{.name = "inherit",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(inherit),
+	 .negatable = true,
+	 .help = "Also threads and processes started later. Default: on."},
+
+	{.type = OPTION_HEADING, .help = "How"},
+	{.name = "duration",
+	 .letter = 'd',
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(duration),
+	 .argument = "SECONDS",
+	 .min = 0.001,
+	 .max = 1e7,
+	 .help = "How long. A command that still runs then is ended. Default: DURATION of the environment, else until "
+		 "the target ends or Ctrl-C."},
+	{WHOLE("freq", frequency, "HZ", 1, 1e6), .letter = 'F',
+	 .help = "Samples a second and CPU. Default: SAMPLING_FREQ of the environment, else 99."},
+	{WHOLE("period", period, "COUNT", 1, 1e15), .letter = 'c',
+	 .help = "Instead of a frequency: a sample every COUNT events."},
+	{LIST("event", events, "EVENT"), .letter = 'e',
+	 .help = "What is counted: cpu-clock, cycles, page-faults, L1-dcache-load-misses, sched:sched_switch, rHEX, "
+		 "PMU/TERMS/, with modifiers such as :u. Default: cycles, or cpu-clock where there are no counters."},
+	{.name = "kernel",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(kernel),
+	 .negatable = true,
+	 .help = "Also what the kernel does. Default: on, as far as the kernel allows."},
+	{.name = "call-graph",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(call_graph),
+	 .argument = "HOW",
+	 .choices = call_graph_choices,
+	 .help = "How stacks are found: auto (unwind tables, frame pointers in code without), dwarf (the same), fp "
+		 "(frame pointers, by the kernel), lbr (the processor's branch record). Default: auto."},
+	{WHOLE("stack-size", stack_size, "BYTES", 256, 63488),
+	 .help = "How much of the stack is looked at. Default: 16384."},
+	{WHOLE("max-depth", max_depth, "FRAMES", 1, 65536), .help = "Deeper stacks are cut. Default: 1024."},
+	{.name = "delay",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(delay),
+	 .argument = "SECONDS",
+	 .min = 0,
+	 .max = 1e7,
+	 .help = "Begin to take samples later. Default: at once."},
+	{.name = "preset",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(preset),
+	 .argument = "NAME",
+	 .choices = preset_choices,
+	 .help = "quick: 5 s at 99 Hz; default: 10 s at 99 Hz; detailed: 20 s at 997 Hz; system: all processes, 10 s "
+		 "at 99 Hz. Other options win."},
+
+	{.type = OPTION_HEADING, .help = "Output"},
+	{TEXT("output", output, "FOLDER"), .letter = 'o',
+	 .help = "Folder for the files; made if it is not there. Default: wick-YYYYMMDD-HHMMSS."},
+	{TEXT("format", format, "LIST"),
+	 .help = "Which files: folded, svg, report, perf.data, separated by commas. Default: all."},
+	{.name = "quiet",
+	 .letter = 'q',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(quiet),
+	 .help = "Nothing on the terminal but failures."},
+	{.name = "names",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(input.names),
+	 .argument = "STYLE",
+	 .choices = input_name_choices,
+	 .help = "Names of C++ and Rust functions: full (default), short or raw."},
+	{.name = "inline",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(input.inline_frames),
+	 .negatable = true,
+	 .help = "Show inlined functions. Default: on."},
+	{.name = "cache",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(input.cache),
+	 .negatable = true,
+	 .help = "Keep symbols and unwind tables for the next time. Default: on."},
+	OPTION_END,
+};
+#undef FIELD
+#undef TEXT
+#undef LIST
+#undef WHOLE
+
+struct record_options record_defaults(void)
+{
+	return (struct record_options){
+		.input = input_defaults(true),
+		.stack_size = STACK_SIZE_DEFAULT,
+		.kernel = true,
+		.inherit = true,
+	};
+}
+
+void record_options_release(struct record_options *options)
+{
+	struct option_list *lists[] = {&options->pids, &options->tids, &options->events};
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		option_list_release(lists[i]);
+}
+
+/* A number of the environment; 0: not set. */
+static int environment_number(const char *name, double most, double *ret_value)
+{
+	const char *text = getenv(name);
+	char *end;
+	*ret_value = 0;
+	if (!text || !*text)
+		return -1;
+	double value = strtod(text, &end);
+	if (*end == 's' && !end[1])
+		end++;
+	if (end == text || *end || !(value > 0) || value > most)
+		return say_usage(&command_record, "%s in the environment must be a number, not '%s'", name, text);
+	*ret_value = value;
+	return -1;
+}
+
+int record_settle_options(struct record_options *options)
+{
+	double duration, frequency;
+	int code = environment_number("DURATION", 1e7, &duration);
+	if (code < 0)
+		code = environment_number("SAMPLING_FREQ", 1e6, &frequency);
+	if (code >= 0)
+		return code;
+	if (options->preset) {
+		bool detailed = !strcmp(options->preset, "detailed");
+		duration = !strcmp(options->preset, "quick") ? 5 : detailed ? 20 : 10;
+		frequency = detailed ? 997 : 99;
+	}
+	if (!options->duration)
+		options->duration = duration;
+	if (!options->frequency)
+		options->frequency = frequency >= 1 ? (long long)frequency : 99;
+	return -1;
+}
+
+enum call_graph record_call_graph(const struct record_options *options)
+{
+	const char *name = options->call_graph;
+	return name && !strcmp(name, "fp")  ? CALL_GRAPH_FP :
+	       name && !strcmp(name, "lbr") ? CALL_GRAPH_LBR :
+					      CALL_GRAPH_DWARF;
+}

@@ -1,0 +1,27 @@
+/* The options of `wick record`, and what they are when nobody gives them. */
+#ifndef WICK_CMD_RECORD_OPTIONS_H
+#define WICK_CMD_RECORD_OPTIONS_H
+
+#include "capture/attr.h"
+#include "cmd/input.h"
+
+struct record_options {
+	struct input_options input; /* only how names are shown */
+	struct option_list pids, tids, events;
+	const char *cpus, *preset, *call_graph, *output, *format;
+	double duration, delay;
+	long long frequency, period, stack_size, max_depth;
+	bool all, kernel, inherit, quiet;
+};
+
+extern const struct option_row record_rows[];
+
+/* Before the command line is read. */
+struct record_options record_defaults(void);
+/* After it: the preset, then the environment, for what was not given. -1 to go on, else the exit code to leave with. */
+int record_settle_options(struct record_options *options);
+void record_options_release(struct record_options *options);
+
+enum call_graph record_call_graph(const struct record_options *options);
+
+#endif

@@ -1,0 +1,72 @@
+#include "base/term.h"
+#include "base/text.h"
+#include "cmd/outputs.h"
+#include "cmd/record.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define TOP_FUNCTIONS 10
+#define REDRAW_NS 200000000ull
+
+void record_show_start(struct record_run *run)
+{
+	run->live = !run->options.quiet && isatty(STDERR_FILENO) && (!run->command.count || !isatty(STDOUT_FILENO));
+}
+
+void record_show_end(const struct record_run *run)
+{
+	if (run->live && run->drawn)
+		fputs("\r\033[K", stderr);
+}
+
+void record_show_progress(struct record_run *run, const struct recorder_progress *progress)
+{
+	if (!run->live || progress->elapsed < run->drawn + REDRAW_NS)
+		return;
+	run->drawn = progress->elapsed;
+	CLEANUP_BUF struct buf line = {0};
+	buf_printf(&line, "\r\033[Krecording %.1f s", (double)progress->elapsed / RECORD_SECOND);
+	if (progress->duration)
+		buf_printf(&line, " of %.15g", (double)progress->duration / RECORD_SECOND);
+	buf_str(&line, " · ");
+	text_grouped(&line, (int64_t)progress->samples);
+	buf_str(&line, " samples · ");
+	text_grouped(&line, (int64_t)progress->lost);
+	buf_str(&line, " lost · Ctrl-C ends");
+	fwrite(line.data, 1, line.size, stderr);
+}
+
+/* What would make stacks whole that are not. */
+static void advise(const struct record_run *run)
+{
+	const struct quality *quality = &run->profile.quality;
+	const struct record_options *options = &run->options;
+	if (record_call_graph(options) == CALL_GRAPH_DWARF && quality->truncated * 100 > quality->samples &&
+	    options->stack_size < STACK_SIZE_MOST)
+		say_note("%.1f %% of the stacks reach further than the %lld bytes that were copied: --stack-size %u",
+			 100.0 * (double)quality->truncated / (double)quality->samples, options->stack_size,
+			 STACK_SIZE_MOST);
+}
+
+void record_show_summary(struct record_run *run)
+{
+	struct outfile out;
+	struct err err = {0};
+	const char *const inputs[] = {run->title.data, NULL};
+	struct report report = {
+		.inputs = inputs,
+		.limit = TOP_FUNCTIONS,
+		.rest = run->files[RECORD_REPORT] ? "in report.txt" : "",
+		.colour = term_colour(STDERR_FILENO),
+		.width = term_width(STDERR_FILENO, 0),
+	};
+	outfile_open_stderr(&out);
+	output_functions(&report, &run->profile, &run->tree_options, &out);
+	outfile_str(&out, "\n");
+	for (int kind = 0; kind < RECORD_FILES; kind++)
+		if (run->files[kind])
+			outfile_printf(&out, "%s/%s\n", run->folder, record_file_name(kind));
+	outfile_commit(&out, &err);
+	advise(run);
+}
