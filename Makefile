@@ -143,8 +143,8 @@ demo: deps-build
 	@$(MAKE) --no-print-directory BUILD='$(BUILD)' $(BUILD)/wick
 	@scripts/demo $(BUILD)
 
-##: measures against the FlameGraph scripts and inferno, where FLAMEGRAPH_DIR and INFERNO_DIR say they are
-bench: $(BUILD)/wick
+##: measures against the FlameGraph scripts, inferno, perf and others; bench/README.md says how to name them
+bench: $(BUILD)/wick $(BUILD)/bench/symbolize
 	WICK='$(abspath $(BUILD)/wick)' bench/run
 
 ##: draws the pictures of the documents anew
@@ -152,7 +152,7 @@ images: $(BUILD)/wick
 	@mkdir -p docs/images
 	$(BUILD)/wick flame --title 'A small shop' examples/shop.perf.txt.gz -o docs/images/flame.svg
 
-$(BUILD)/bench/unwind: bench/unwind.c $(BUILD)/libwick.a $(BUILD)/flags
+$(BUILD)/bench/%: bench/%.c $(BUILD)/libwick.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -o $@ $< $(LDFLAGS) $(BUILD)/libwick.a $(LIBS)
 

@@ -19,8 +19,7 @@ enum exit_code {
 
 enum option_type {
 	OPTION_HEADING, /* only `help`: a heading in the list of options */
-	/* bool; with `negatable`, --no-NAME clears it; with `list`, --NAME=ARGUMENT adds to that list instead */
-	OPTION_FLAG,
+	OPTION_FLAG, /* bool; with `negatable`, --no-NAME clears it; with `list`, --NAME=ARGUMENT adds to that list */
 	OPTION_STRING, /* const char * */
 	OPTION_INT, /* long long, within [min, max] when max > min */
 	OPTION_NUMBER, /* double, within [min, max] when max > min */

@@ -439,10 +439,10 @@ const struct command command_diff = {
 	.summary = "Show what changed between two profiles",
 	.arguments = "BEFORE AFTER | --before FILE… --after FILE…",
 	.description =
-		"Compares two profiles (perf.data, perf script text or folded stacks), or two sets of them, "
-		"and says for each function how its weight changed and "
-		"how sure that is. Weights are compared as they are; where the totals are not comparable, because "
-		"the runs differ in length or load, --normalize compares shares.\n\n"
+		"Compares two profiles (perf.data, perf script text or folded stacks), or two sets of them, and says "
+		"for each function how its weight changed and how sure that is. Weights are compared as they are; "
+		"where the totals are not comparable, because the runs differ in length or load, --normalize compares "
+		"shares.\n\n"
 		"With single runs the confidence comes from the number of samples: it knows how much chance the "
 		"sampling itself adds, not how much the program differs from run to run. With two or more runs on a "
 		"side it comes from their spread. Confidences are corrected for the number of functions (false "

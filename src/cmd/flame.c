@@ -451,7 +451,8 @@ const struct command command_flame = {
 		"Options are those of flamegraph.pl and of inferno-flamegraph, with the same names and meanings, and "
 		"the colours are those of flamegraph.pl. Folded lines with two counts are drawn as a comparison: red "
 		"where there is more than before, blue where there is less, for each function with everything it "
-		"called.",
+		"called.\n\n"
+		"Without FILE standard input is read, or the file perf.data when standard input is a terminal.",
 	.options = flame_rows,
 	.examples = flame_examples,
 	.run = flame_run,

@@ -48,16 +48,14 @@ const struct command command_fold = {
 	.arguments = "[FILE…|-]",
 	.description =
 		"Reads perf.data, the text of perf script, or stacks that are folded already (texts plain or "
-		"compressed "
-		"with gzip, xz or zstd), and writes each distinct stack as one line: the frames from the "
-		"outermost to the innermost with "
-		"semicolons between, a blank and the weight. The lines are sorted by their bytes and the same for any "
-		"number of threads.\n\n"
+		"compressed with gzip, xz or zstd), and writes each distinct stack as one line: the frames from the "
+		"outermost to the innermost with semicolons between, a blank and the weight. The lines are sorted by "
+		"their bytes and the same for any number of threads.\n\n"
 		"A sample weighs its period, as in stackcollapse-perf.pl. Where the input has several events, the "
-		"first one is taken and the others are counted as left out.\n\n"
-		"Names are made as that script makes them, except where it garbles them: operator-> stays "
-		"whole, a module "
-		"that was deleted since keeps its name, and samples printed on one line (without call chains) "
+		"first one is taken and the others are counted as left out. Without FILE standard input is read, or "
+		"the file perf.data when standard input is a terminal.\n\n"
+		"Names are made as that script makes them, except where it garbles them: operator-> stays whole, a "
+		"module that was deleted since keeps its name, and samples printed on one line (without call chains) "
 		"count too.",
 	.options = fold_rows,
 	.examples =

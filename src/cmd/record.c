@@ -62,8 +62,9 @@ static int open_recorder(struct record_run *run, struct err *err)
 	return recorder_open(&run->recorder, &recorder, err);
 }
 
-static struct collector *make_collector(const struct record_run *run)
+static struct collector *make_collector(struct record_run *run)
 {
+	fetching_start(&run->fetching);
 	const struct input_options *input = &run->options.input;
 	struct collect_options collect = {
 		.max_depth = (size_t)run->options.max_depth,
@@ -72,6 +73,7 @@ static struct collector *make_collector(const struct record_run *run)
 		.each_context = run->writer,
 		.each_and_profile = true,
 		.live = true,
+		.debuginfod = run->fetching.client,
 		.symbols =
 			{
 				.names = input_name_style(input->names),
@@ -91,9 +93,12 @@ static int exit_code_of_exec(int error)
 /* Before the writer ends: the workers write too. */
 static void stop_collector(struct record_run *run)
 {
-	if (run->collector)
-		collector_free(run->collector);
+	if (!run->collector)
+		return;
+	unsigned not_fetched = collector_not_fetched(run->collector);
+	collector_free(run->collector);
 	run->collector = NULL;
+	fetching_end(&run->fetching, not_fetched);
 }
 
 static int record_all(struct record_run *run)

@@ -3,6 +3,7 @@
 #define WICK_CMD_RECORD_H
 
 #include "capture/record.h"
+#include "cmd/fetching.h"
 #include "cmd/record_options.h"
 #include "event/collect.h"
 #include "perfdata/write.h"
@@ -22,6 +23,7 @@ struct record_run {
 	struct capture_events events;
 	struct recorder *recorder;
 	struct collector *collector;
+	struct fetching fetching;
 	struct perfdata_writer *writer;
 	struct recorder_result result;
 	struct profile profile;

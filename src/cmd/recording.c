@@ -2,6 +2,7 @@
 
 #include "base/outfile.h"
 #include "base/term.h"
+#include "cmd/fetching.h"
 #include "event/collect.h"
 #include "perfdata/perfdata.h"
 
@@ -162,6 +163,7 @@ int recording_load(struct input_head *head, const char *path, const struct input
 		   const struct input_filter *filter, const struct recording_use *use)
 {
 	struct loading loading = {.use = use};
+	struct fetching fetching;
 	struct err err = {0};
 	struct collect_options collect = {
 		.threads = (unsigned)options->threads,
@@ -186,9 +188,13 @@ int recording_load(struct input_head *head, const char *path, const struct input
 	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
 	if (open_data(&loading.data, head, path, name, &err))
 		return say_failure(&err);
+	fetching_start(&fetching);
+	collect.debuginfod = fetching.client;
 	loading.collector = collector_new(&collect);
 	int result = read_all(&loading, name, filter->any);
+	unsigned not_fetched = collector_not_fetched(loading.collector);
 	collector_free(loading.collector);
+	fetching_end(&fetching, not_fetched);
 	perfdata_close(loading.data);
 	return result;
 }

@@ -27,9 +27,8 @@ static const struct option_row report_rows[] = {
 	 .argument = "WHAT",
 	 .choices = by_choices,
 	 .help = "One row for each function (default), module, thread (comm-pid/tid as far as known), comm (threads by "
-		 "name), process, or, of perf.data, cpu or cgroup; symbol, dso, tid and pid are other names of "
-		 "these. Folded "
-		 "stacks name no threads: there the outermost frame stands for them."},
+		 "name), process, or, of perf.data, cpu or cgroup; symbol, dso, tid and pid are other names of these. "
+		 "Folded stacks name no threads: there the outermost frame stands for them."},
 	{.name = "header",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(header),
@@ -349,8 +348,9 @@ const struct command command_report = {
 		"function itself (self) and together with everything it called (total; a recursive function "
 		"counts once per stack).\n\n"
 		"On a terminal lines fit its width and are coloured; piped output is plain and names are whole. The "
-		"last line says how good the profile is: samples, lost samples, stacks cut short, frames without a "
-		"symbol.",
+		"last lines say how good the profile is: samples, lost samples, stacks cut short, frames without a "
+		"symbol, and what would help.\n\n"
+		"Without FILE standard input is read, or the file perf.data when standard input is a terminal.",
 	.options = report_rows,
 	.examples = report_examples,
 	.run = report_run,

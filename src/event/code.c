@@ -11,10 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For all that is fetched from the net together. */
-#define FETCH_SECONDS 60
-#define FETCH_BYTES (1ull << 30)
-#define CACHE_MOST (1ull << 30)
 #define TABLE_KIND "unwind"
 
 struct code {
@@ -36,11 +32,8 @@ void codes_init(struct codes *codes, struct modules *modules, const struct symbo
 	pthread_mutex_init(&codes->lock, NULL);
 	pthread_mutex_init(&codes->kernel_lock, NULL);
 	if (options->cache)
-		codes->cache = cache_open(NULL, CACHE_MOST);
+		codes->cache = cache_open(NULL, CACHE_USUAL);
 	pthread_mutex_init(&codes->fetch_lock, NULL);
-	struct debuginfod_options fetch = {.seconds = FETCH_SECONDS, .bytes = FETCH_BYTES};
-	if (debuginfod_open(&codes->debuginfod, &fetch, NULL))
-		codes->debuginfod = NULL; /* not asked for by DEBUGINFOD_URLS, or its library is not here */
 }
 
 static void code_free(struct code *code)
@@ -74,8 +67,6 @@ void codes_release(struct codes *codes)
 	free_kernel_symbols(codes->kernel_symbols, codes->kernel_symbol_count);
 	free(codes->kernel_text_symbol);
 	kernel_close(codes->kernel);
-	if (codes->debuginfod)
-		debuginfod_close(codes->debuginfod);
 	pthread_mutex_destroy(&codes->fetch_lock);
 	if (codes->live)
 		roots_release(&codes->roots);
@@ -163,18 +154,28 @@ static void open_jit(struct code *code)
 	pthread_mutex_unlock(&codes->lock);
 }
 
+static void fetch(struct code *code)
+{
+	struct codes *codes = code->codes;
+	struct err err = {0};
+	if (code->module.kind != MODULE_FILE || symbols_state(code->symbols) == SYMBOLS_DEBUG)
+		return;
+	pthread_mutex_lock(&codes->fetch_lock);
+	symbols_fetch(code->symbols, codes->debuginfod, &err);
+	codes->not_fetched += err.code == ERR_LIMIT;
+	pthread_mutex_unlock(&codes->fetch_lock);
+}
+
 static void open_file(struct code *code)
 {
-	struct symbol_options options = code->codes->options;
+	struct codes *codes = code->codes;
+	struct symbol_options options = codes->options;
 	if (code->root && *code->root)
 		options.root = code->root;
 	code->symbols = symbols_open(code->path, &code->module.build_id, &options);
-	struct codes *codes = code->codes;
-	if (!codes->debuginfod || code->module.kind != MODULE_FILE || symbols_state(code->symbols) == SYMBOLS_DEBUG)
-		return;
-	pthread_mutex_lock(&codes->fetch_lock);
-	symbols_fetch(code->symbols, codes->debuginfod, NULL);
-	pthread_mutex_unlock(&codes->fetch_lock);
+	/* Without the file itself stacks cannot be unwound, so it cannot wait. */
+	if (codes->debuginfod && (codes->fetch_at_once || !symbols_elf(code->symbols)))
+		fetch(code);
 }
 
 static void open_symbols(struct code *code)
@@ -195,6 +196,15 @@ static void open_symbols(struct code *code)
 bool code_is_file(const struct code *code)
 {
 	return code->module.kind == MODULE_FILE || code->module.kind == MODULE_VDSO;
+}
+
+void code_fetch(struct code *code)
+{
+	if (!code_is_file(code))
+		return;
+	open_symbols(code);
+	if (symbols_elf(code->symbols))
+		fetch(code);
 }
 
 uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t ip)
@@ -366,8 +376,8 @@ void code_advice(struct code *code, struct buf *out)
 	} else if (code->module.kind == MODULE_JIT) {
 		if (!code->map && !code->dump)
 			buf_printf(out,
-				   "just-in-time code of process %d, and no %s: start the program with its option "
-				   "for perf maps",
+				   "just-in-time code of process %d, and no %s: start the program with its option for "
+				   "perf maps",
 				   code->module.pid, code->path);
 	} else {
 		kernel_advice(kernel_of(code->codes), out);

@@ -40,8 +40,11 @@ struct codes {
 	struct kernel_symbol *kernel_symbols; /* code that came while recording */
 	size_t kernel_symbol_count, kernel_symbol_capacity;
 	struct cache *cache; /* NULL: none */
-	struct debuginfod *debuginfod; /* NULL: none */
+	/* Who is asked for files that are not here; NULL: nobody. Set it before the first module is opened. */
+	struct debuginfod *debuginfod;
+	bool fetch_at_once; /* debug files too, when a module is opened; else code_fetch() does it */
 	pthread_mutex_t fetch_lock; /* one download at a time */
+	unsigned not_fetched; /* modules that the budget did not suffice for */
 	bool live; /* processes still run: files are looked for where they see them */
 	struct roots roots;
 	const char **module_roots; /* by module id, when live */
@@ -67,6 +70,8 @@ struct code *codes_get(struct codes *codes, module_id module);
 bool code_is_file(const struct code *code);
 /* The address in the module's own address space of a run-time address in `mapping`. */
 uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t ip);
+/* Asks debuginfod for the debug file, if it is missing; only before the first code_find() in this module. */
+void code_fetch(struct code *code);
 /* NULL: the module has none. Built when first asked for. */
 const struct unwind_table *code_unwind_table(struct code *code);
 

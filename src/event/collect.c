@@ -82,6 +82,8 @@ struct collector *collector_new(const struct collect_options *options)
 	modules_init(&collector->modules);
 	processes_init(&collector->processes, &collector->modules);
 	codes_init(&collector->codes, &collector->modules, &options->symbols);
+	collector->codes.debuginfod = options->debuginfod;
+	collector->codes.fetch_at_once = !makes_profile(options);
 	if (options->live)
 		codes_set_live(&collector->codes);
 	collector->worker_count = options->threads ? options->threads : parallel_cores();
@@ -434,10 +436,12 @@ struct event_sink collector_sink(struct collector *collector)
 
 void collector_flush(struct collector *collector)
 {
-	if (!collector->filling)
-		return;
-	batch_queue_put(collector->queue, collector->filling);
-	collector->filling = NULL;
+	hand_over(collector);
+}
+
+unsigned collector_not_fetched(const struct collector *collector)
+{
+	return collector->codes.not_fetched;
 }
 
 struct codes *collector_codes(struct collector *collector)

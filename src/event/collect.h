@@ -14,11 +14,7 @@
 
 /* What is taken; unset members take everything. */
 struct collect_filter {
-	/*
-	 * Threads and stacks. Those of `each` are not resolved yet: it gets the stacks of all modules and
-	 * functions, and
-	 * must look itself.
-	 */
+	/* Threads and stacks. `each` gets the stacks of all modules and functions, since they have no names yet. */
 	struct profile_filter profile;
 	const uint32_t *cpus; /* ended by UINT32_MAX */
 	const char *const *cgroups; /* patterns for paths, ended by NULL */
@@ -36,10 +32,8 @@ struct collect_options {
 	size_t max_depth; /* 0: 1,024 */
 	struct collect_filter filter;
 	struct symbol_options symbols;
-	/*
-	 * When set, it gets each sample with its stack, in the order of time; a profile is made only with
-	 * each_and_profile.
-	 */
+	struct debuginfod *debuginfod; /* asked for files that are missing; NULL: nobody */
+	/* When set, it gets each sample with its stack in the order of time; a profile needs each_and_profile then. */
 	bool each_and_profile;
 	void (*each)(void *context, const struct batch_sample *sample, const struct stack_frame *frames, size_t count);
 	void *each_context;
@@ -63,6 +57,8 @@ void collector_build_id(struct collector *collector, const char *path, const str
 struct event_sink collector_sink(struct collector *collector);
 /* Lets the workers begin with what came so far: a live source calls it before it waits for more. */
 void collector_flush(struct collector *collector);
+/* For how many modules debuginfod was not asked, since its budget was used up. */
+unsigned collector_not_fetched(const struct collector *collector);
 /* The code of the modules that the frames of `each` name. */
 struct codes *collector_codes(struct collector *collector);
 /* Waits for the workers and adds everything to an initialised profile, with names. */

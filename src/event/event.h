@@ -1,7 +1,6 @@
 /*
- * Decoded records: what a live ring buffer and a perf.data file have in common, and the sink that takes them.
- * Pointers in
- * a record are valid during the call only, unless the tap says otherwise. Unknown values are 0 (pid and tid: -1).
+ * Decoded records: what a live ring buffer and a perf.data file have in common, and the sink that takes them. Pointers
+ * in a record are valid during the call only, unless the tap says otherwise. Unknown values are 0 (pid and tid: -1).
  */
 #ifndef WICK_EVENT_EVENT_H
 #define WICK_EVENT_EVENT_H

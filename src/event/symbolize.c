@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "event/fetch.h"
 #include "profile/tidy.h"
 
 #include <stdatomic.h>
@@ -403,6 +404,7 @@ void symbolize_profile(struct profile *profile, const struct profile *addresses,
 	size_t count = addresses->frame_count;
 	unsigned threads = options->threads ? options->threads : 1;
 	job.module = modules_of_functions(addresses);
+	fetch_debug_files(codes, addresses, job.module);
 	job.answers = mem_zalloc(count + 1, sizeof *job.answers);
 	job.arenas = mem_zalloc(threads, sizeof *job.arenas);
 	put_in_order(&job);

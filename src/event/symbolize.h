@@ -22,9 +22,8 @@ struct symbolize_options {
 function_id symbolize_module_function(struct profile *addresses, module_id module);
 
 /*
- * Adds `addresses`, with names, to an initialised profile, and counts samples, truncated stacks and unresolved
- * frames in
- * its quality. Each distinct address is looked up once, on all threads.
+ * Adds `addresses`, with names, to an initialised profile, and counts samples, truncated stacks and unresolved frames
+ * in its quality. Each distinct address is looked up once, on all threads.
  */
 void symbolize_profile(struct profile *profile, const struct profile *addresses, struct codes *codes,
 		       const struct symbolize_options *options);

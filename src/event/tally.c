@@ -44,10 +44,7 @@ uint32_t tally_frame(void *context, const struct stack_frame *frame)
 					      });
 }
 
-/*
- * The frame that stands for what is missing of a stack; PROFILE_NONE when nothing is, or the stack shows it by
- * itself.
- */
+/* The frame that stands for what is missing of a stack; PROFILE_NONE when nothing is, or the stack shows it itself. */
 static frame_id frame_of_end(struct tally *tally, const struct stack_frame *frames, size_t count, enum stack_end end)
 {
 	/* An address outside all code says that the stack is not whole. */

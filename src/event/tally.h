@@ -1,7 +1,6 @@
 /*
- * Counts samples by their stack of addresses. The functions of the profile stand for modules (see symbolize.h):
- * one look
- * at each address is enough, whoever meets it. One per thread.
+ * Counts samples by their stack of addresses. The functions of the profile stand for modules (see symbolize.h): one
+ * look at each address is enough, whoever meets it. One per thread.
  */
 #ifndef WICK_EVENT_TALLY_H
 #define WICK_EVENT_TALLY_H

@@ -39,10 +39,7 @@ void window_release(struct window *window);
 void window_map(struct window *window);
 /* With a map: `end` moves on by a step, not beyond the file or `limit`. False when it is there already. */
 bool window_advance(struct window *window, uint64_t limit);
-/*
- * Says that so many bytes were looked at: now and then the pages of the map are given back, to be read again
- * if need be.
- */
+/* Says that so many bytes were looked at: now and then pages of the map are given back, to be read again if need be. */
 void window_touch(struct window *window, size_t size);
 
 /* Where to put the bytes that follow `end`; there is room for at least one. window_filled() says how many they were. */

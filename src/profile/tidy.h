@@ -11,10 +11,7 @@
  * which separates frames. In Java processes the L of a class name goes too.
  */
 void tidy_name(struct buf *out, const char *name, size_t length, bool java);
-/*
- * Appends "[libfoo.so]" for a frame of /usr/lib/libfoo.so that has no symbol, "[unknown]" where the module is
- * "" too.
- */
+/* Appends "[libfoo.so]" for a frame of /usr/lib/libfoo.so that has no symbol, "[unknown]" where the module is "". */
 void tidy_unresolved(struct buf *out, const char *module, size_t length);
 
 #endif

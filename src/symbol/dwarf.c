@@ -113,8 +113,8 @@ static void add_frame(struct answer *answer, const struct dwarf_name *name, stru
 		return;
 	answer->frames[answer->count++] = (struct dwarf_frame){
 		.name = name ? name->text : NULL,
-		.file = place.line ? dwarf_lines_path(answer->lines, answer->unit, place.file) : NULL,
-		.line = place.line,
+		.file = place.line && answer->lines ? dwarf_lines_path(answer->lines, answer->unit, place.file) : NULL,
+		.line = answer->lines ? place.line : 0,
 		.declared_line = name ? name->declared_line : 0,
 		.inlined = inlined,
 		.name_is_linkage = name && name->is_linkage,
@@ -153,11 +153,12 @@ static struct dwarf_function *find_function(const struct dwarf_code *code, uint6
 static bool ask_unit(struct answer *answer, uint64_t address)
 {
 	const struct dwarf_code *code = dwarf_unit_code(answer->unit);
-	answer->lines = dwarf_unit_lines(answer->unit);
 	uint64_t start = 0, hole;
-	const struct dwarf_line_row *row = dwarf_lines_find(answer->lines, address, &start);
-	struct place place = row ? (struct place){row->file, row->line} : (struct place){0};
 	struct dwarf_function *function = find_function(code, address, &hole);
+	answer->lines = function && answer->unit->file->dwarf->files.without_lines ? NULL :
+										     dwarf_unit_lines(answer->unit);
+	const struct dwarf_line_row *row = answer->lines ? dwarf_lines_find(answer->lines, address, &start) : NULL;
+	struct place place = row ? (struct place){row->file, row->line} : (struct place){0};
 	/* Code between functions, and not the padding behind one: the function is where functions rarely are. */
 	if (!function && row && start >= hole && !code->whole) {
 		code = dwarf_unit_whole_code(answer->unit);

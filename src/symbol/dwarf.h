@@ -23,6 +23,7 @@ struct dwarf_files {
 	struct elf_file *alternate;
 	void *context;
 	struct elf_file *(*find_split)(void *context, const char *directory, const char *name, uint64_t id);
+	bool without_lines; /* frames have no file and line; line tables are read only where functions leave a gap */
 };
 int dwarf_open(struct dwarf **ret_dwarf, const struct dwarf_files *files, struct err *err);
 void dwarf_close(struct dwarf *dwarf);

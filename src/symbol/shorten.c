@@ -73,8 +73,7 @@ static bool follows_operator(const char *name, size_t at)
 
 /*
  * Brackets behind a word, an operator or "::" hold arguments, and those set apart by a blank in "operator< <int>".
- * Others are part
- * of the name itself: "<Vec<T> as Debug>::fmt" in Rust keeps the outer pair.
+ * Others are part of the name itself: "<Vec<T> as Debug>::fmt" in Rust keeps the outer pair.
  */
 static bool opens_arguments(const char *name, size_t at)
 {

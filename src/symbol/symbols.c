@@ -220,6 +220,7 @@ static void make_dwarf(struct symbols *symbols)
 		.alternate = symbols->alternate,
 		.context = &symbols->split,
 		.find_split = split_files_open,
+		.without_lines = !symbols->options.lines,
 	};
 	dwarf_open(&symbols->dwarf, &files, NULL);
 }

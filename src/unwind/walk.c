@@ -6,7 +6,7 @@
 enum { JUMPS_MOST = 16 };
 
 /* How far from the stack pointer a frame pointer may be and still be believed. */
-enum { FRAME_MOST = 1 << 20 };
+enum { FRAME_MOST = 1 << 20, ARGUMENTS_MOST = 1 << 16 };
 
 struct walk {
 	const struct unwind_space *space;
@@ -231,6 +231,18 @@ static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 /* --- without a table --- */
 
 /*
+ * What the kernel leaves at the top of a new stack: the number of arguments, pointers to them further up, and 0. The
+ * first instructions of the dynamic linker find it there, and have no unwind information.
+ */
+static bool at_process_start(const struct walk *walk)
+{
+	uint64_t sp = walk->registers.sp, count, argument, last;
+	return unwind_read(walk->space, sp, &count) && count > 0 && count < ARGUMENTS_MOST &&
+	       unwind_read(walk->space, sp + 8, &argument) && argument > sp &&
+	       unwind_read(walk->space, sp + 8 * (count + 1), &last) && last == 0;
+}
+
+/*
  * Code that says nothing about itself, most of it compiled at run time: by the chain of frame pointers. Its outermost
  * frame has none. In a file with a table (assembler without annotations) the register may hold anything, 0 too.
  */
@@ -238,7 +250,7 @@ static bool step_by_frame_pointer(struct walk *walk)
 {
 	struct unwind_registers *registers = &walk->registers;
 	uint64_t fp = registers->fp, caller_fp, ra;
-	if (fp == 0 && !walk->place.table)
+	if (fp == 0 && (!walk->place.table || at_process_start(walk)))
 		return stop(walk, UNWIND_COMPLETE);
 	if (fp < registers->sp || fp - registers->sp > FRAME_MOST || fp % 8 != 0)
 		return stop(walk, UNWIND_NO_TABLE);

@@ -108,6 +108,7 @@ static void buffers_hold_what_was_added(void **state)
 	buf_int(&buf, INT64_MIN);
 	assert_string_equal(buf.data, "text 5;18446744073709551615;-9223372036854775808");
 	buf_clear(&buf);
+	assert_string_equal(buf.data, "");
 	buf_add(&buf, "a\0b", 3);
 	assert_int_equal(buf.size, 3);
 	assert_memory_equal(buf.data, "a\0b", 4);

@@ -111,7 +111,12 @@ static void open_program(struct program *program, const struct mode *mode)
 		snprintf(path, sizeof path, "%s/program.dwp", folder);
 		assert_int_equal(elf_open(&program->package, path, NULL), 0);
 	}
-	struct dwarf_files files = {program->elf, program->alternate, program, find_split};
+	struct dwarf_files files = {
+		.elf = program->elf,
+		.alternate = program->alternate,
+		.context = program,
+		.find_split = find_split,
+	};
 	assert_int_equal(dwarf_open(&program->dwarf, &files, NULL), 0);
 }
 

@@ -197,6 +197,22 @@ static void code_without_table_ends_where_the_frame_pointer_is_0(void **state)
 	CHECK(walked, UNWIND_NO_TABLE, BIAS + NO_RULE + 8);
 }
 
+static void the_first_code_of_a_process_ends_at_its_arguments(void **state)
+{
+	struct unwind_registers registers = at(BIAS + NO_RULE + 8);
+	registers.fp = 0;
+	struct walked walked = WALK(registers, 2, STACK + 64, STACK + 72, 0);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + NO_RULE + 8);
+	walked = WALK(registers, 2, STACK + 64, STACK + 72, 1); /* more than it says */
+	CHECK(walked, UNWIND_NO_TABLE, BIAS + NO_RULE + 8);
+	walked = WALK(registers, 0, 0, 0, 0);
+	CHECK(walked, UNWIND_NO_TABLE, BIAS + NO_RULE + 8);
+	walked = WALK(registers, 2, 5, 6, 0); /* no pointers */
+	CHECK(walked, UNWIND_NO_TABLE, BIAS + NO_RULE + 8);
+	walked = WALK(registers, 9, STACK + 64, STACK + 72, 0); /* behind the copy */
+	CHECK(walked, UNWIND_NO_TABLE, BIAS + NO_RULE + 8);
+}
+
 static void frame_pointers_that_lead_nowhere_are_not_followed(void **state)
 {
 	struct unwind_registers registers = at(JIT + 8);
@@ -465,6 +481,7 @@ int main(void)
 		cmocka_unit_test(a_handler_may_have_a_stack_of_its_own_above_the_other),
 		cmocka_unit_test(code_without_table_goes_by_frame_pointers_and_back),
 		cmocka_unit_test(code_without_table_ends_where_the_frame_pointer_is_0),
+		cmocka_unit_test(the_first_code_of_a_process_ends_at_its_arguments),
 		cmocka_unit_test(frame_pointers_that_lead_nowhere_are_not_followed),
 		cmocka_unit_test(ends_say_why),
 		cmocka_unit_test(deep_stacks_stop_at_the_limit_and_say_so),
