@@ -207,6 +207,16 @@ void code_fetch(struct code *code)
 		fetch(code);
 }
 
+bool code_is_jit(const struct code *code)
+{
+	return code->module.kind == MODULE_JIT;
+}
+
+const char *code_path(const struct code *code)
+{
+	return code->path;
+}
+
 uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t ip)
 {
 	if (!code_is_file(code))

@@ -68,6 +68,9 @@ struct code *codes_get(struct codes *codes, module_id module);
 
 /* A file or the vDSO: its addresses do not depend on where it is mapped. */
 bool code_is_file(const struct code *code);
+bool code_is_jit(const struct code *code);
+/* As the record has it; stays. */
+const char *code_path(const struct code *code);
 /* The address in the module's own address space of a run-time address in `mapping`. */
 uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t ip);
 /* Asks debuginfod for the debug file, if it is missing; only before the first code_find() in this module. */

@@ -23,6 +23,7 @@ struct worker {
 	bool started;
 	struct stack_maker maker;
 	struct tally tally;
+	pthread_mutex_t lock; /* guards `tally` where it is followed */
 };
 
 /* What samples need to know of an event. */
@@ -94,6 +95,7 @@ struct collector *collector_new(const struct collect_options *options)
 	for (unsigned i = 0; i < collector->worker_count; i++) {
 		struct worker *worker = &collector->workers[i];
 		worker->collector = collector;
+		pthread_mutex_init(&worker->lock, NULL);
 		tally_init(&worker->tally, options->keep_order);
 		stack_maker_init(&worker->maker, &collector->codes, collector->options.max_depth);
 		worker->maker.identify = makes_profile(options) ? tally_frame : NULL;
@@ -143,6 +145,7 @@ void collector_free(struct collector *collector)
 		struct worker *worker = &collector->workers[i];
 		stack_maker_release(&worker->maker);
 		tally_release(&worker->tally);
+		pthread_mutex_destroy(&worker->lock);
 	}
 	batch_queue_free(collector->queue);
 	codes_release(&collector->codes);
@@ -175,6 +178,8 @@ void collector_build_id(struct collector *collector, const char *path, const str
 static void work_on(struct worker *worker, struct batch *batch)
 {
 	const struct collect_options *options = &worker->collector->options;
+	if (options->followed)
+		pthread_mutex_lock(&worker->lock);
 	for (size_t at = 0; at < batch->bytes.size;) {
 		const struct batch_sample *sample = (const struct batch_sample *)(batch->bytes.data + at);
 		enum stack_end end = stack_make(&worker->maker, sample);
@@ -184,6 +189,8 @@ static void work_on(struct worker *worker, struct batch *batch)
 			tally_add(&worker->tally, sample, worker->maker.frames, worker->maker.count, end);
 		at += sample->size;
 	}
+	if (options->followed)
+		pthread_mutex_unlock(&worker->lock);
 	batch_queue_give_back(worker->collector->queue, batch);
 }
 
@@ -442,6 +449,20 @@ void collector_flush(struct collector *collector)
 unsigned collector_not_fetched(const struct collector *collector)
 {
 	return collector->codes.not_fetched;
+}
+
+unsigned collector_worker_count(const struct collector *collector)
+{
+	return collector->worker_count;
+}
+
+void collector_follow(struct collector *collector, unsigned worker, struct profile_follower *follower,
+		      struct profile *addresses, struct sample_list *news)
+{
+	struct worker *followed = &collector->workers[worker];
+	pthread_mutex_lock(&followed->lock);
+	profile_follow(follower, addresses, &followed->tally.profile, news);
+	pthread_mutex_unlock(&followed->lock);
 }
 
 struct codes *collector_codes(struct collector *collector)

@@ -9,7 +9,7 @@
 #define WICK_EVENT_COLLECT_H
 
 #include "event/stack.h"
-#include "profile/profile.h"
+#include "profile/follow.h"
 #include "symbol/symbols.h"
 
 /* What is taken; unset members take everything. */
@@ -28,6 +28,7 @@ struct collect_options {
 	bool name_cpu, name_cgroup; /* threads are called by the CPU or cgroup of the sample */
 	bool keep_lines; /* frames keep their source line */
 	bool live; /* the records are of processes that run now */
+	bool followed; /* collector_follow() will be called while records come */
 	bool addresses; /* frames without a symbol are called by their address too */
 	size_t max_depth; /* 0: 1,024 */
 	struct collect_filter filter;
@@ -59,6 +60,10 @@ struct event_sink collector_sink(struct collector *collector);
 void collector_flush(struct collector *collector);
 /* For how many modules debuginfod was not asked, since its budget was used up. */
 unsigned collector_not_fetched(const struct collector *collector);
+/* How many there are to follow; and one of them, from any thread: see profile_follow(). Addresses have no names yet. */
+unsigned collector_worker_count(const struct collector *collector);
+void collector_follow(struct collector *collector, unsigned worker, struct profile_follower *follower,
+		      struct profile *addresses, struct sample_list *news);
 /* The code of the modules that the frames of `each` name. */
 struct codes *collector_codes(struct collector *collector);
 /* Waits for the workers and adds everything to an initialised profile, with names. */

@@ -18,12 +18,14 @@ struct answer {
 	const char *module; /* what is shown as its module */
 };
 
+/* Looking up the frames of `addresses` from `from` on. */
 struct job {
 	const struct profile *addresses;
 	struct codes *codes;
-	module_id *module; /* by function of `addresses` */
+	const module_id *module; /* by function of `addresses` */
+	size_t from, count;
 	uint32_t *order; /* frames, sorted by module and address, those of the kernel last */
-	struct answer *answers; /* by frame */
+	struct answer *answers; /* by frame − from */
 	size_t *starts; /* where in `order` a module begins */
 	size_t start_count;
 	atomic_size_t next_start, next;
@@ -37,16 +39,6 @@ function_id symbolize_module_function(struct profile *addresses, module_id modul
 		snprintf(number, sizeof number, "%u", module);
 	return profile_function(addresses,
 				(struct function){.module = profile_string(addresses, number, strlen(number))});
-}
-
-static module_id *modules_of_functions(const struct profile *addresses)
-{
-	module_id *modules = mem_alloc(addresses->function_count * sizeof *modules);
-	for (size_t i = 0; i < addresses->function_count; i++) {
-		const char *number = profile_text(addresses, addresses->functions[i].module);
-		modules[i] = *number ? (module_id)strtoul(number, NULL, 10) : MODULE_NONE;
-	}
-	return modules;
 }
 
 static int compare_addresses(const void *left, const void *right, void *context)
@@ -73,7 +65,7 @@ static void look_up(struct job *job, uint32_t id, struct arena *arena)
 	size_t count = code_find(code, frame->address, frames, MOST_INLINED);
 	if (!count)
 		return;
-	struct answer *answer = &job->answers[id];
+	struct answer *answer = &job->answers[id - job->from];
 	answer->module = code_module_name(code, frame->address);
 	answer->frames = arena_alloc(arena, count * sizeof *frames, _Alignof(struct symbol_frame));
 	answer->count = count;
@@ -94,7 +86,7 @@ static bool starts_module(const struct job *job, size_t at)
 static void work(void *context, unsigned worker)
 {
 	struct job *job = context;
-	size_t count = job->addresses->frame_count, start;
+	size_t count = job->count, start;
 	while ((start = atomic_fetch_add(&job->next_start, 1)) < job->start_count)
 		look_up(job, job->order[job->starts[job->start_count - 1 - start]], &job->arenas[worker]);
 	for (;;) {
@@ -110,11 +102,11 @@ static void work(void *context, unsigned worker)
 
 static void put_in_order(struct job *job)
 {
-	size_t count = job->addresses->frame_count;
+	size_t count = job->count;
 	job->order = mem_alloc((count + 1) * sizeof *job->order);
 	job->starts = mem_alloc((count + 1) * sizeof *job->starts);
 	for (size_t i = 0; i < count; i++)
-		job->order[i] = (uint32_t)i;
+		job->order[i] = (uint32_t)(job->from + i);
 	qsort_r(job->order, count, sizeof *job->order, compare_addresses, job);
 	for (size_t i = 0; i < count; i++)
 		if (starts_module(job, i))
@@ -123,23 +115,11 @@ static void put_in_order(struct job *job)
 
 /* --- the profile with names --- */
 
-struct naming {
-	const struct job *job;
-	struct profile *profile;
-	const struct symbolize_options *options;
-	str_id *module_path; /* by module id; 0: not made yet */
-	frame_id *chain; /* frames of each address, outermost first */
-	size_t chain_count, chain_capacity;
-	struct {
-		size_t first;
-		uint32_t count;
-		bool unresolved;
-	} * named; /* by frame of `addresses` */
-	uint64_t *unresolved; /* by module id + 1: frames without a symbol, over all samples */
-	struct buf scratch;
-	struct known_name *names; /* that have been tidied */
-	size_t name_count, name_capacity;
-	struct index_map name_map;
+/* What an address is called. */
+struct symbolizer_name {
+	size_t first; /* in `chain` */
+	uint32_t count;
+	bool unresolved;
 };
 
 struct known_name {
@@ -147,45 +127,97 @@ struct known_name {
 	str_id name;
 };
 
-static str_id path_of(struct naming *n, module_id module)
+struct symbolizer {
+	struct profile *profile;
+	struct codes *codes;
+	struct symbolize_options options;
+	module_id *module; /* by function of the addresses */
+	size_t function_count, function_capacity;
+	struct symbolizer_name *named; /* by frame of the addresses */
+	size_t frame_count, frame_capacity;
+	frame_id *chain; /* frames of each address, outermost first */
+	size_t chain_count, chain_capacity;
+	struct symbolizer_stack *stacks; /* by stack of the addresses */
+	size_t stack_count, stack_capacity;
+	thread_id *threads; /* by thread of the addresses */
+	size_t thread_count, thread_capacity;
+	str_id *module_path; /* by module id; 0: not made yet */
+	size_t path_count, path_capacity;
+	struct buf scratch;
+	struct known_name *names; /* that have been tidied */
+	size_t name_count, name_capacity;
+	struct index_map name_map;
+};
+
+struct symbolizer *symbolizer_new(struct profile *profile, struct codes *codes, const struct symbolize_options *options)
+{
+	struct symbolizer *n = mem_zalloc(1, sizeof *n);
+	n->profile = profile;
+	n->codes = codes;
+	n->options = *options;
+	return n;
+}
+
+void symbolizer_free(struct symbolizer *n)
+{
+	if (!n)
+		return;
+	free(n->module);
+	free(n->named);
+	free(n->chain);
+	free(n->stacks);
+	free(n->threads);
+	free(n->module_path);
+	free(n->names);
+	index_map_release(&n->name_map);
+	buf_release(&n->scratch);
+	free(n);
+}
+
+static str_id path_of(struct symbolizer *n, module_id module)
 {
 	if (module == MODULE_NONE)
 		return profile_string(n->profile, "[unknown]", strlen("[unknown]"));
+	if (module >= n->path_count) {
+		n->module_path =
+			mem_grow(n->module_path, &n->path_capacity, (size_t)module + 1, sizeof *n->module_path);
+		memset(n->module_path + n->path_count, 0, (n->path_capacity - n->path_count) * sizeof *n->module_path);
+		n->path_count = n->path_capacity;
+	}
 	if (!n->module_path[module]) {
-		const char *path = module_path(n->job->codes->modules, module);
+		const char *path = code_path(codes_get(n->codes, module));
 		n->module_path[module] = profile_string(n->profile, path, strlen(path));
 	}
 	return n->module_path[module];
 }
 
-static void add_frame(struct naming *n, struct function function, uint32_t line, enum frame_kind kind)
+static void add_frame(struct symbolizer *n, struct function function, uint32_t line, enum frame_kind kind)
 {
 	struct frame frame = {
 		.function = profile_function(n->profile, function),
-		.line = n->options->keep_lines ? line : 0,
+		.line = n->options.keep_lines ? line : 0,
 		.kind = kind,
 	};
 	MEM_ROOM(n->chain, n->chain_count, n->chain_capacity);
 	n->chain[n->chain_count++] = profile_frame(n->profile, frame);
 }
 
-static enum frame_kind kind_of(const struct naming *n, module_id module, const struct frame *address, bool inlined)
+static enum frame_kind kind_of(const struct symbolizer *n, module_id module, const struct frame *address, bool inlined)
 {
 	if (inlined)
 		return FRAME_INLINED;
 	if (address->kind == FRAME_KERNEL)
 		return FRAME_KERNEL;
-	return module < MODULE_TRUNCATED && n->job->codes->modules->items[module].kind == MODULE_JIT ? FRAME_JIT :
-												       FRAME_NATIVE;
+	return module < MODULE_TRUNCATED && code_is_jit(codes_get(n->codes, module)) ? FRAME_JIT : FRAME_NATIVE;
 }
 
-static void name_unresolved(struct naming *n, module_id module, uint64_t address)
+static void name_unresolved(struct symbolizer *n, module_id module, uint64_t address)
 {
 	str_id path = path_of(n, module);
 	const char *text = profile_text(n->profile, path);
 	buf_clear(&n->scratch);
 	tidy_unresolved(&n->scratch, text, module == MODULE_NONE ? 0 : strlen(text));
-	if (n->options->addresses) {
+	if (n->options.addresses) {
 		n->scratch.size--; /* the bracket */
 		buf_printf(&n->scratch, " <%llx>]", (unsigned long long)address);
 	}
@@ -193,7 +225,7 @@ static void name_unresolved(struct naming *n, module_id module, uint64_t address
 	add_frame(n, (struct function){.name = name, .module = path}, 0, FRAME_UNKNOWN);
 }
 
-static str_id tidied(struct naming *n, const char *text, bool jit)
+static str_id tidied(struct symbolizer *n, const char *text, bool jit)
 {
 	uint64_t hash = hash_u64((uintptr_t)text);
 	struct index_probe probe;
@@ -212,25 +244,24 @@ static str_id tidied(struct naming *n, const char *text, bool jit)
 	return known->name;
 }
 
-static void name_resolved(struct naming *n, module_id module, const struct frame *address, const struct answer *answer)
+static void name_resolved(struct symbolizer *n, module_id module, const struct frame *address,
+			  const struct answer *answer)
 {
 	str_id path = profile_string(n->profile, answer->module, strlen(answer->module));
-	bool jit = n->job->codes->modules->items[module].kind == MODULE_JIT;
+	bool jit = code_is_jit(codes_get(n->codes, module));
 	for (size_t i = answer->count; i-- > 0;) {
 		const struct symbol_frame *frame = &answer->frames[i];
 		struct function function = {.name = tidied(n, frame->name, jit), .module = path};
-		if (frame->file && n->options->keep_lines)
+		if (frame->file && n->options.keep_lines)
 			function.file = profile_string(n->profile, frame->file, strlen(frame->file));
 		add_frame(n, function, frame->line, kind_of(n, module, address, frame->inlined));
 	}
 }
 
-static void name_address(struct naming *n, uint32_t id)
+static void name_address(struct symbolizer *n, const struct frame *address, const struct answer *answer)
 {
-	const struct frame *address = &n->job->addresses->frames[id];
-	const struct answer *answer = &n->job->answers[id];
-	module_id module = n->job->module[address->function];
-	n->named[id].first = n->chain_count;
+	module_id module = n->module[address->function];
+	struct symbolizer_name named = {.first = n->chain_count};
 	if (module == MODULE_TRUNCATED) {
 		str_id name = profile_string(n->profile, "[truncated]", strlen("[truncated]"));
 		add_frame(n, (struct function){.name = name}, 0, FRAME_UNKNOWN);
@@ -238,83 +269,122 @@ static void name_address(struct naming *n, uint32_t id)
 		name_resolved(n, module, address, answer);
 	} else {
 		name_unresolved(n, module, address->address);
-		n->named[id].unresolved = true;
+		named.unresolved = true;
 	}
-	n->named[id].count = (uint32_t)(n->chain_count - n->named[id].first);
+	named.count = (uint32_t)(n->chain_count - named.first);
+	n->named[n->frame_count++] = named;
 }
 
-static stack_id *name_stacks(struct naming *n)
+static void name_modules(struct symbolizer *n, const struct profile *addresses)
 {
-	const struct profile *addresses = n->job->addresses;
-	stack_id *stacks = mem_alloc(addresses->stack_count * sizeof *stacks);
-	stacks[STACK_ROOT] = STACK_ROOT;
-	for (size_t i = 1; i < addresses->stack_count; i++) {
-		frame_id frame = addresses->stacks[i].frame;
-		stack_id stack = stacks[addresses->stacks[i].parent];
-		for (uint32_t k = 0; k < n->named[frame].count; k++)
-			stack = profile_stack(n->profile, stack, n->chain[n->named[frame].first + k]);
-		stacks[i] = stack;
+	n->module = mem_grow(n->module, &n->function_capacity, addresses->function_count, sizeof *n->module);
+	for (; n->function_count < addresses->function_count; n->function_count++) {
+		const char *number = profile_text(addresses, addresses->functions[n->function_count].module);
+		n->module[n->function_count] = *number ? (module_id)strtoul(number, NULL, 10) : MODULE_NONE;
 	}
-	return stacks;
 }
 
-/* What the quality counts, by stack of `addresses`. */
-struct stack_facts {
-	bool truncated, unresolved;
-	uint64_t samples; /* that end in this stack or below it */
-};
-
-static struct stack_facts *judge_stacks(const struct naming *n)
+static void name_frames(struct symbolizer *n, const struct profile *addresses)
 {
-	const struct profile *addresses = n->job->addresses;
-	struct stack_facts *facts = mem_zalloc(addresses->stack_count, sizeof *facts);
-	for (size_t i = 1; i < addresses->stack_count; i++) {
-		const struct stack *stack = &addresses->stacks[i];
-		facts[i] = facts[stack->parent];
-		const struct frame *frame = &addresses->frames[stack->frame];
-		if (stack->parent == STACK_ROOT)
-			facts[i].truncated = frame->kind != FRAME_KERNEL &&
-					     n->job->module[frame->function] >= MODULE_TRUNCATED;
-		facts[i].unresolved |= n->named[stack->frame].unresolved;
-	}
-	return facts;
+	unsigned threads = n->options.threads ? n->options.threads : 1;
+	struct job job = {
+		.addresses = addresses,
+		.codes = n->codes,
+		.module = n->module,
+		.from = n->frame_count,
+		.count = addresses->frame_count - n->frame_count,
+	};
+	if (!job.count)
+		return;
+	job.answers = mem_zalloc(job.count, sizeof *job.answers);
+	job.arenas = mem_zalloc(threads, sizeof *job.arenas);
+	put_in_order(&job);
+	parallel_run(threads, work, &job);
+	n->named = mem_grow(n->named, &n->frame_capacity, addresses->frame_count, sizeof *n->named);
+	for (size_t i = 0; i < job.count; i++)
+		name_address(n, &addresses->frames[job.from + i], &job.answers[i]);
+	for (unsigned i = 0; i < threads; i++)
+		arena_release(&job.arenas[i]);
+	free(job.order);
+	free(job.starts);
+	free(job.answers);
+	free(job.arenas);
+}
+
+static void name_stack(struct symbolizer *n, const struct profile *addresses)
+{
+	struct symbolizer_stack *named = &n->stacks[n->stack_count];
+	*named = (struct symbolizer_stack){.stack = STACK_ROOT};
+	if (n->stack_count++ == STACK_ROOT)
+		return;
+	const struct stack *stack = &addresses->stacks[n->stack_count - 1];
+	const struct frame *frame = &addresses->frames[stack->frame];
+	const struct symbolizer_name *name = &n->named[stack->frame];
+	*named = n->stacks[stack->parent];
+	if (stack->parent == STACK_ROOT)
+		named->truncated = frame->kind != FRAME_KERNEL && n->module[frame->function] >= MODULE_TRUNCATED;
+	named->unresolved |= name->unresolved;
+	for (uint32_t k = 0; k < name->count; k++)
+		named->stack = profile_stack(n->profile, named->stack, n->chain[name->first + k]);
 }
 
 /* Names of threads begin folded lines, so they get what names of functions get. */
-static thread_id *name_threads(struct naming *n)
+static thread_id name_thread(struct symbolizer *n, const struct profile *addresses, struct thread thread)
 {
-	const struct profile *addresses = n->job->addresses;
-	thread_id *threads = mem_alloc(addresses->thread_count * sizeof *threads);
-	for (size_t i = 0; i < addresses->thread_count; i++) {
-		struct thread thread = addresses->threads[i];
-		const char *comm = profile_text(addresses, thread.comm);
-		buf_clear(&n->scratch);
-		for (; *comm; comm++)
-			buf_char(&n->scratch, *comm == ' ' ? '_' : *comm == ';' ? ':' : *comm);
-		thread.comm = profile_string(n->profile, n->scratch.data ? n->scratch.data : "", n->scratch.size);
-		threads[i] = profile_thread(n->profile, thread);
-	}
-	return threads;
+	const char *comm = profile_text(addresses, thread.comm);
+	buf_clear(&n->scratch);
+	for (; *comm; comm++)
+		buf_char(&n->scratch, *comm == ' ' ? '_' : *comm == ';' ? ':' : *comm);
+	thread.comm = profile_string(n->profile, n->scratch.data ? n->scratch.data : "", n->scratch.size);
+	return profile_thread(n->profile, thread);
 }
 
-static value_id *name_values(struct naming *n)
+void symbolizer_extend(struct symbolizer *n, const struct profile *addresses)
 {
-	const struct profile *addresses = n->job->addresses;
+	name_modules(n, addresses);
+	name_frames(n, addresses);
+	n->stacks = mem_grow(n->stacks, &n->stack_capacity, addresses->stack_count, sizeof *n->stacks);
+	while (n->stack_count < addresses->stack_count)
+		name_stack(n, addresses);
+	n->threads = mem_grow(n->threads, &n->thread_capacity, addresses->thread_count, sizeof *n->threads);
+	for (; n->thread_count < addresses->thread_count; n->thread_count++)
+		n->threads[n->thread_count] = name_thread(n, addresses, addresses->threads[n->thread_count]);
+}
+
+struct symbolizer_stack symbolizer_stack(const struct symbolizer *n, stack_id stack)
+{
+	return n->stacks[stack];
+}
+
+thread_id symbolizer_thread(const struct symbolizer *n, thread_id thread)
+{
+	return n->threads[thread];
+}
+
+value_id symbolizer_value(const struct symbolizer *n, const struct profile *addresses, value_id value)
+{
+	const struct value_type *type = &addresses->values[value];
+	value_id named =
+		profile_value(n->profile, profile_text(addresses, type->name), profile_text(addresses, type->unit));
+	struct value_type *met = &n->profile->values[named];
+	met->first_seen = type->first_seen < met->first_seen ? type->first_seen : met->first_seen;
+	return named;
+}
+
+/* --- all at once --- */
+
+static value_id *name_values(const struct symbolizer *n, const struct profile *addresses)
+{
 	value_id *values = mem_alloc((addresses->value_count + 1) * sizeof *values);
-	for (size_t i = 0; i < addresses->value_count; i++) {
-		const struct value_type *type = &addresses->values[i];
-		values[i] = profile_value(n->profile, profile_text(addresses, type->name),
-					  profile_text(addresses, type->unit));
-		struct value_type *met = &n->profile->values[values[i]];
-		met->first_seen = type->first_seen < met->first_seen ? type->first_seen : met->first_seen;
-	}
+	for (size_t i = 0; i < addresses->value_count; i++)
+		values[i] = symbolizer_value(n, addresses, (value_id)i);
 	return values;
 }
 
-static void count_sample(struct profile *profile, value_id value, uint32_t count, const struct stack_facts *facts)
+void symbolizer_count(struct profile *profile, value_id value, uint32_t count, const struct symbolizer_stack *stack)
 {
 	struct value_type *type = &profile->values[value];
-	uint32_t truncated = facts->truncated ? count : 0, unresolved = facts->unresolved ? count : 0;
+	uint32_t truncated = stack->truncated ? count : 0, unresolved = stack->unresolved ? count : 0;
 	type->samples += count;
 	type->truncated += truncated;
 	type->unresolved += unresolved;
@@ -323,98 +393,67 @@ static void count_sample(struct profile *profile, value_id value, uint32_t count
 	profile->quality.unresolved += unresolved;
 }
 
-static void add_samples(struct naming *n, const stack_id *stacks, struct stack_facts *facts)
+/* Fills in how many samples end in each stack of `addresses`. */
+static void add_samples(struct symbolizer *n, const struct profile *addresses, uint64_t *ends)
 {
-	const struct profile *addresses = n->job->addresses;
-	value_id *values CLEANUP_FREE = name_values(n);
-	thread_id *threads CLEANUP_FREE = name_threads(n);
-	bool *fits CLEANUP_FREE = profile_stacks_that_fit(n->profile, &n->options->filter);
+	value_id *values CLEANUP_FREE = name_values(n, addresses);
+	bool *fits CLEANUP_FREE = profile_stacks_that_fit(n->profile, &n->options.filter);
 	for (size_t i = 0; i < addresses->sample_count; i++) {
 		struct sample sample = addresses->samples[i];
-		if (!fits[stacks[sample.stack]])
+		const struct symbolizer_stack *stack = &n->stacks[sample.stack];
+		if (!fits[stack->stack])
 			continue;
-		facts[sample.stack].samples += sample.count;
+		ends[sample.stack] += sample.count;
 		sample.value = values[sample.value];
-		count_sample(n->profile, sample.value, sample.count, &facts[sample.stack]);
-		sample.thread = threads[sample.thread];
-		sample.stack = stacks[sample.stack];
+		symbolizer_count(n->profile, sample.value, sample.count, stack);
+		sample.thread = n->threads[sample.thread];
+		sample.stack = stack->stack;
 		profile_add_sum(n->profile, sample);
 	}
 }
 
-/* Counts frames without a symbol by module, over all samples. */
-static void count_unresolved(struct naming *n, struct stack_facts *facts)
+/* Counts frames without a symbol by module, over all samples; by module id + 1. */
+static void count_unresolved(const struct symbolizer *n, const struct profile *addresses, uint64_t *ends,
+			     uint64_t *unresolved)
 {
-	const struct profile *addresses = n->job->addresses;
 	for (size_t i = addresses->stack_count; i-- > 1;) {
 		const struct stack *stack = &addresses->stacks[i];
-		facts[stack->parent].samples += facts[i].samples;
+		ends[stack->parent] += ends[i];
 		if (n->named[stack->frame].unresolved)
-			n->unresolved[n->job->module[addresses->frames[stack->frame].function] + 1] += facts[i].samples;
+			unresolved[(module_id)(n->module[addresses->frames[stack->frame].function] + 1)] += ends[i];
 	}
 }
 
-static void tell_unresolved(struct naming *n)
+static void tell_unresolved(struct symbolizer *n, const uint64_t *unresolved)
 {
-	struct modules *modules = n->job->codes->modules;
-	for (size_t i = 0; i <= modules->count; i++) {
-		if (!n->unresolved[i])
+	for (size_t i = 0; i <= n->codes->modules->count; i++) {
+		if (!unresolved[i])
 			continue;
 		module_id module = (module_id)i - 1;
 		struct quality_module *told =
-			quality_unresolved(&n->profile->quality, path_of(n, module), n->unresolved[i]);
+			quality_unresolved(&n->profile->quality, path_of(n, module), unresolved[i]);
 		if (module == MODULE_NONE)
 			continue;
 		buf_clear(&n->scratch);
-		code_advice(codes_get(n->job->codes, module), &n->scratch);
+		code_advice(codes_get(n->codes, module), &n->scratch);
 		if (n->scratch.size)
 			told->advice = profile_string(n->profile, n->scratch.data, n->scratch.size);
 	}
 }
 
-static void name_all(const struct job *job, struct profile *profile, const struct symbolize_options *options)
-{
-	struct naming n = {.job = job, .profile = profile, .options = options};
-	size_t modules = job->codes->modules->count;
-	n.module_path = mem_zalloc(modules + 1, sizeof *n.module_path);
-	n.unresolved = mem_zalloc(modules + 1, sizeof *n.unresolved);
-	n.named = mem_zalloc(job->addresses->frame_count + 1, sizeof *n.named);
-	for (size_t i = 0; i < job->addresses->frame_count; i++)
-		name_address(&n, (uint32_t)i);
-	profile->ordered |= job->addresses->ordered;
-	stack_id *stacks CLEANUP_FREE = name_stacks(&n);
-	struct stack_facts *facts CLEANUP_FREE = judge_stacks(&n);
-	add_samples(&n, stacks, facts);
-	count_unresolved(&n, facts);
-	tell_unresolved(&n);
-	quality_add(&profile->quality, &job->addresses->quality);
-	free(n.module_path);
-	free(n.unresolved);
-	free(n.named);
-	free(n.chain);
-	free(n.names);
-	index_map_release(&n.name_map);
-	buf_release(&n.scratch);
-}
-
 void symbolize_profile(struct profile *profile, const struct profile *addresses, struct codes *codes,
 		       const struct symbolize_options *options)
 {
-	struct job job = {.addresses = addresses, .codes = codes};
-	size_t count = addresses->frame_count;
-	unsigned threads = options->threads ? options->threads : 1;
-	job.module = modules_of_functions(addresses);
-	fetch_debug_files(codes, addresses, job.module);
-	job.answers = mem_zalloc(count + 1, sizeof *job.answers);
-	job.arenas = mem_zalloc(threads, sizeof *job.arenas);
-	put_in_order(&job);
-	parallel_run(threads, work, &job);
-	name_all(&job, profile, options);
-	for (unsigned i = 0; i < threads; i++)
-		arena_release(&job.arenas[i]);
-	free(job.module);
-	free(job.order);
-	free(job.starts);
-	free(job.answers);
-	free(job.arenas);
+	struct symbolizer *n = symbolizer_new(profile, codes, options);
+	uint64_t *ends CLEANUP_FREE = mem_zalloc(addresses->stack_count, sizeof *ends);
+	uint64_t *unresolved CLEANUP_FREE = mem_zalloc(codes->modules->count + 1, sizeof *unresolved);
+	name_modules(n, addresses);
+	fetch_debug_files(codes, addresses, n->module);
+	symbolizer_extend(n, addresses);
+	profile->ordered |= addresses->ordered;
+	add_samples(n, addresses, ends);
+	count_unresolved(n, addresses, ends, unresolved);
+	tell_unresolved(n, unresolved);
+	quality_add(&profile->quality, &addresses->quality);
+	symbolizer_free(n);
 }

@@ -22,6 +22,28 @@ struct symbolize_options {
 function_id symbolize_module_function(struct profile *addresses, module_id module);
 
 /*
+ * Names addresses while they are still being collected: each distinct one is looked up once, on all threads, and what
+ * is named stays named. The profile that gets the names is initialised by the caller, and gets no samples.
+ */
+struct symbolizer;
+
+struct symbolizer_stack {
+	stack_id stack; /* with names */
+	bool truncated, unresolved; /* what the quality counts */
+};
+
+struct symbolizer *symbolizer_new(struct profile *profile, struct codes *codes,
+				  const struct symbolize_options *options);
+void symbolizer_free(struct symbolizer *symbolizer);
+/* Names what `addresses`, always the same profile, has got since the last call. */
+void symbolizer_extend(struct symbolizer *symbolizer, const struct profile *addresses);
+struct symbolizer_stack symbolizer_stack(const struct symbolizer *symbolizer, stack_id stack);
+thread_id symbolizer_thread(const struct symbolizer *symbolizer, thread_id thread);
+value_id symbolizer_value(const struct symbolizer *symbolizer, const struct profile *addresses, value_id value);
+/* Counts samples of a stack in the quality of the profile with names. */
+void symbolizer_count(struct profile *profile, value_id value, uint32_t count, const struct symbolizer_stack *stack);
+
+/*
  * Adds `addresses`, with names, to an initialised profile, and counts samples, truncated stacks and unresolved frames
  * in its quality. Each distinct address is looked up once, on all threads.
  */

@@ -1,5 +1,5 @@
 /* Events → profile. The code that is sampled is just-in-time code with a perf map, so that no ELF file is needed. */
-#include "event/collect.h"
+#include "event/live.h"
 #include "unit.h"
 
 #include <asm/perf_regs.h>
@@ -390,6 +390,62 @@ static void a_stack_copy_that_ends_is_continued_by_the_call_chain(void **state)
 }
 #endif
 
+/* The workers take their time: looks until `samples` have been counted. */
+static void look(struct live *live, uint64_t now, uint64_t samples)
+{
+	for (int tries = 0; live_profile(live)->quality.samples < samples && tries < 100000; tries++) {
+		live_update(live, now, 100);
+		usleep(100);
+	}
+	assert_int_equal(live_profile(live)->quality.samples, samples);
+}
+
+static void a_recording_can_be_watched_while_it_goes_on(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 2, .followed = true});
+	struct live *live = live_new(run->collector, &(struct symbolize_options){.threads = 1});
+	TAKE(run, USER_CHAIN(INNER, OUTER, MAIN));
+	TAKE(run, USER_CHAIN(NAMELESS, MAIN));
+	collector_flush(run->collector);
+	look(live, 50, 2);
+	assert_int_equal(live_profile(live)->quality.unresolved, 1);
+	TAKE(run, USER_CHAIN(INNER + 4, OUTER, MAIN));
+	TAKE(run, USER_CHAIN(OTHER, MAIN), s->source = 1);
+	collector_flush(run->collector);
+	look(live, 120, 4);
+
+	/* The same function at another place is the same stack. */
+	const struct profile *profile = live_profile(live);
+	assert_int_equal(profile->sample_count, 3);
+	int64_t inner = 0;
+	for (size_t i = 0; i < profile->sample_count; i++)
+		inner = profile->samples[i].weight > inner ? profile->samples[i].weight : inner;
+	assert_int_equal(inner, 20);
+	assert_int_equal(profile->value_count, 2);
+
+	struct sample_list recent = {0};
+	live_since(live, 0, &recent);
+	assert_int_equal(recent.count, 4);
+	recent.count = 0;
+	live_since(live, 50, &recent);
+	assert_int_equal(recent.count, 2);
+	live_update(live, 151, 100);
+	recent.count = 0;
+	live_since(live, 0, &recent); /* what came at 50 has been forgotten */
+	assert_int_equal(recent.count, 2);
+
+	live_reset(live);
+	recent.count = 0;
+	live_since(live, 0, &recent);
+	assert_int_equal(recent.count + profile->sample_count, 0);
+	free(recent.items);
+	live_free(live);
+	finish(run);
+	assert_int_equal(run->profile.quality.samples, 4); /* who watches changes nothing */
+	end(run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +462,7 @@ int main(void)
 		cmocka_unit_test(any_number_of_threads_gives_the_same),
 		cmocka_unit_test(order_is_kept_when_asked_for),
 		cmocka_unit_test(each_sample_can_be_had),
+		cmocka_unit_test(a_recording_can_be_watched_while_it_goes_on),
 #ifdef __x86_64__
 		cmocka_unit_test(a_stack_copy_that_ends_is_continued_by_the_call_chain),
 #endif

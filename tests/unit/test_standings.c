@@ -1,0 +1,128 @@
+#include "profile/standings.h"
+#include "stacks.h"
+#include "unit.h"
+
+static void add_all(struct standings *standings, const struct profile *profile)
+{
+	standings_add(standings, profile, 0, profile->samples, profile->sample_count);
+}
+
+/* "name self total" of the rows in their order. */
+static char *listed(const struct standings *standings, const struct profile *profile, struct standings_view view)
+{
+	struct buf out = {0};
+	size_t count;
+	uint32_t *order CLEANUP_FREE = standings_order(standings, profile, &view, &count);
+	buf_str(&out, "");
+	for (size_t i = 0; i < count; i++) {
+		const struct standing *row = &standings->rows[order[i]];
+		buf_printf(&out, "%s %d %d\n", profile_text(profile, row->name), (int)standing_self(row, view.kernel),
+			   (int)row->total);
+	}
+	return out.data;
+}
+
+#define EXPECT(standings, profile, text, ...)                                                              \
+	do {                                                                                               \
+		char *got CLEANUP_FREE = listed(standings, profile, (struct standings_view){__VA_ARGS__}); \
+		assert_string_equal(got, text);                                                            \
+	} while (0)
+
+static void a_function_counts_once_for_its_total(void **state)
+{
+	(void)state;
+	struct profile profile;
+	struct standings standings = {0};
+	profile_init(&profile);
+	stacks_add(&profile, 0, "main;fib;fib;fib", 3);
+	stacks_add(&profile, 0, "main;fib;leaf", 2);
+	stacks_add(&profile, 0, "main", 1);
+	add_all(&standings, &profile);
+	EXPECT(&standings, &profile, "fib 3 5\nleaf 2 2\nmain 1 6\n", .kernel = true);
+	EXPECT(&standings, &profile, "main 1 6\nfib 3 5\nleaf 2 2\n", .kernel = true, .order = FUNCTIONS_BY_TOTAL);
+	assert_int_equal(standings.total, 6);
+	standings_release(&standings);
+	profile_release(&profile);
+}
+
+static void samples_add_up_until_they_are_cleared(void **state)
+{
+	(void)state;
+	struct profile profile;
+	struct standings standings = {0};
+	profile_init(&profile);
+	stacks_add(&profile, 0, "a", 1);
+	add_all(&standings, &profile);
+	stacks_add(&profile, 0, "b;c", 4); /* the profile has grown */
+	standings_add(&standings, &profile, 0, profile.samples + 1, 1);
+	EXPECT(&standings, &profile, "c 4 4\na 1 1\nb 0 4\n", .kernel = true);
+	standings_clear(&standings);
+	EXPECT(&standings, &profile, "", .kernel = true);
+	assert_int_equal(standings.total, 0);
+	standings_add(&standings, &profile, 7, profile.samples, 2); /* samples of another event */
+	EXPECT(&standings, &profile, "", .kernel = true);
+	add_all(&standings, &profile);
+	EXPECT(&standings, &profile, "c 4 4\na 1 1\nb 0 4\n", .kernel = true);
+	standings_release(&standings);
+	profile_release(&profile);
+}
+
+static void equal_names_of_two_modules_are_two_rows(void **state)
+{
+	(void)state;
+	struct profile profile;
+	struct standings standings = {0};
+	profile_init(&profile);
+	stacks_add(&profile, 0, "x`init", 1);
+	stacks_add(&profile, 0, "y`init", 2);
+	add_all(&standings, &profile);
+	EXPECT(&standings, &profile, "init 2 2\ninit 1 1\n", .kernel = true);
+	EXPECT(&standings, &profile, "init 1 1\n", .kernel = true, .search = "X");
+	EXPECT(&standings, &profile, "init 2 2\ninit 1 1\n", .kernel = true, .search = "NIT");
+	EXPECT(&standings, &profile, "", .kernel = true, .search = "nothing");
+	standings_release(&standings);
+	profile_release(&profile);
+}
+
+/* A stack of "user;user2" with kernel frames below. */
+static stack_id kernel_stack(struct profile *profile, stack_id stack, const char *name, enum frame_kind kind)
+{
+	struct function function = {
+		.name = profile_string(profile, name, strlen(name)),
+		.module = profile_string(profile, "[kernel.kallsyms]", 17),
+	};
+	struct frame frame = {.function = profile_function(profile, function), .kind = kind};
+	return profile_stack(profile, stack, profile_frame(profile, frame));
+}
+
+static void without_the_kernel_its_time_is_the_callers(void **state)
+{
+	(void)state;
+	struct profile profile;
+	struct standings standings = {0};
+	profile_init(&profile);
+	stacks_add(&profile, 0, "main;read", 1);
+	stack_id call = kernel_stack(&profile, profile.samples[0].stack, "vfs_read", FRAME_KERNEL);
+	stack_id copy = kernel_stack(&profile, call, "copy_inlined", FRAME_INLINED);
+	profile_add(&profile, 0, copy, 0, 5);
+	profile_add(&profile, 0, kernel_stack(&profile, STACK_ROOT, "kthread", FRAME_KERNEL), 0, 2);
+	add_all(&standings, &profile);
+	EXPECT(&standings, &profile, "copy_inlined 5 5\nkthread 2 2\nread 1 6\nmain 0 6\nvfs_read 0 5\n",
+	       .kernel = true);
+	EXPECT(&standings, &profile, "read 6 6\nmain 0 6\n", .kernel = false);
+	assert_int_equal(standings.total, 8);
+	assert_int_equal(standings.user_total, 6);
+	standings_release(&standings);
+	profile_release(&profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_function_counts_once_for_its_total),
+		cmocka_unit_test(samples_add_up_until_they_are_cleared),
+		cmocka_unit_test(equal_names_of_two_modules_are_two_rows),
+		cmocka_unit_test(without_the_kernel_its_time_is_the_callers),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
