@@ -100,6 +100,47 @@ static int choose_events(struct recorder *recorder, const struct capture_limits 
 	return 0;
 }
 
+static int choose_found(struct recorder *recorder, struct err *err)
+{
+	const struct recorder_options *options = &recorder->options;
+	CLEANUP_BUF struct buf what = {0};
+	struct find_wish wish = {.names = options->names, .user = options->user};
+	for (size_t i = 0; options->names && options->names[i]; i++)
+		buf_printf(&what, "%s%s", i ? " or " : "called ", options->names[i]);
+	if (options->user)
+		buf_printf(&what, "%sof user %u", options->names ? " " : "", (unsigned)*options->user);
+	return target_add_found(&recorder->target, &wish, what.data, err);
+}
+
+/* Asks the kernel whether it can follow a cgroup: another hierarchy may have its perf_event controller. */
+static bool can_follow_cgroup(int folder, int32_t cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attr,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, folder, cpu, -1, PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static int choose_cgroup(struct recorder *recorder, const struct capture_limits *limits, struct err *err)
+{
+	int folder = find_cgroup(recorder->options.cgroup, err);
+	if (folder < 0)
+		return folder;
+	bool allowed = limits->whole_system;
+	bool by_kernel = allowed && can_follow_cgroup(folder, recorder->target.cpus[0]);
+	if (!by_kernel)
+		note(recorder, "recording the processes that are in the cgroup now and their children: %s",
+		     allowed ? "the kernel has the perf_event controller in another hierarchy" :
+			       "to follow who joins it needs root, or as root: sysctl kernel.perf_event_paranoid=0");
+	return target_set_cgroup(&recorder->target, folder, by_kernel, err);
+}
+
 static int choose_target(struct recorder *recorder, const struct capture_limits *limits, struct err *err)
 {
 	const struct recorder_options *options = &recorder->options;
@@ -111,6 +152,10 @@ static int choose_target(struct recorder *recorder, const struct capture_limits 
 			       "or as root: sysctl kernel.perf_event_paranoid=0",
 			       limits->paranoid);
 	int result = target_set_cpus(target, options->cpus, err);
+	if (!result && options->cgroup)
+		result = choose_cgroup(recorder, limits, err);
+	if (!result && (options->names || options->user))
+		result = choose_found(recorder, err);
 	if (!result && options->processes)
 		result = target_add_processes(target, options->processes, err);
 	if (!result && options->threads)
@@ -127,7 +172,7 @@ static int shape_events(struct recorder *recorder, const struct capture_limits *
 		.stack_size = options->stack_size,
 		.frequency = options->frequency,
 		.period = options->period,
-		.inherit = options->inherit && !options->whole_system,
+		.inherit = options->inherit && !target_is_by_cpu(&recorder->target),
 		.enable_on_exec = options->command && !options->whole_system && !options->delay,
 	};
 	if (shape->call_graph == CALL_GRAPH_DWARF && !attr_can_unwind()) {
@@ -169,7 +214,7 @@ static int watch(struct recorder *recorder, int fd, enum wake_up kind, struct er
 static int watch_processes(struct recorder *recorder, struct err *err)
 {
 	const struct target *target = &recorder->target;
-	size_t count = target->command ? 1 : target->whole_system ? 0 : target->pid_count;
+	size_t count = target->command ? 1 : target_is_by_cpu(target) ? 0 : target->pid_count;
 	recorder->process_fds = mem_zalloc(count + 1, sizeof *recorder->process_fds);
 	for (size_t i = 0; i < count; i++) {
 		int fd = (int)syscall(SYS_pidfd_open, target->command ? target->command : target->pids[i], 0);
@@ -224,6 +269,9 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		result = target_start_command(&recorder->target, options->command, &recorder->old_mask, err);
 	if (!result)
 		result = rings_open(&recorder->rings, &rings, err);
+	if (!result && rings_denied(recorder->rings))
+		note(recorder, "%zu %s left out: another user's or protected; root may record them",
+		     rings_denied(recorder->rings), rings_denied(recorder->rings) == 1 ? "thread is" : "threads are");
 	if (!result)
 		result = open_waiting(recorder, err);
 	if (result)
@@ -281,7 +329,7 @@ static int tell_existing(const struct recorder *recorder, const struct event_sin
 {
 	const struct target *target = &recorder->target;
 	int result = recorder->kernel ? existing_kernel(sink) : 0;
-	if (result >= 0 && target->whole_system)
+	if (result >= 0 && target_is_by_cpu(target)) /* anybody may join a cgroup later */
 		result = existing_all_processes(sink);
 	else if (result >= 0)
 		result = existing_processes(sink, target->pids, target->pid_count);

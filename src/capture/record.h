@@ -21,6 +21,9 @@ struct recorder_progress {
 struct recorder_options {
 	const char *processes, *threads; /* lists; NULL: none */
 	char *const *command; /* ended by NULL; NULL: none */
+	const char *const *names; /* patterns for processes, ended by NULL; NULL: none */
+	const uid_t *user; /* of processes; NULL: any */
+	const char *cgroup; /* NULL: none */
 	bool whole_system;
 	const char *cpus; /* list; NULL: all */
 	struct capture_events *events; /* empty: what the machine has. Names change when only user space is recorded */

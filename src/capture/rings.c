@@ -47,6 +47,8 @@ struct rings {
 	size_t event_count, event_capacity;
 	uint32_t tracking; /* source of the tracking event */
 	bool reads_lost;
+	size_t denied; /* threads that this user may not record */
+	int32_t denied_task; /* one of them */
 	struct perfdata *decoder;
 	struct order order;
 	uint64_t largest_time, limit;
@@ -55,9 +57,19 @@ struct rings {
 
 /* --- opening --- */
 
-static int open_event(struct perf_event_attr *attr, int32_t tid, int32_t cpu)
+/* `task`: a thread, a cgroup's folder, or -1 for everybody; see target_tasks(). */
+static int open_event(struct perf_event_attr *attr, const struct target *target, int32_t task, int32_t cpu)
 {
-	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	unsigned long flags = PERF_FLAG_FD_CLOEXEC | (target->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0);
+	return (int)syscall(SYS_perf_event_open, attr, task, cpu, -1, flags);
+}
+
+/* What events are opened for. */
+static const int32_t *target_tasks(const struct target *target, size_t *ret_count)
+{
+	static const int32_t everybody = -1;
+	*ret_count = target_is_by_cpu(target) ? 1 : target->tid_count;
+	return target->cgroup >= 0 ? &target->cgroup : target->whole_system ? &everybody : target->tids;
 }
 
 /* Thousands of threads on many CPUs need as many descriptors. */
@@ -72,7 +84,8 @@ static void raise_descriptors(void)
 
 static bool try_open(struct perf_event_attr *attr, const struct target *target)
 {
-	int fd = open_event(attr, target->whole_system ? -1 : target->tids[0], target->cpus[0]);
+	size_t count;
+	int fd = open_event(attr, target, *target_tasks(target, &count), target->cpus[0]);
 	int error = errno;
 	if (fd >= 0)
 		close(fd);
@@ -102,9 +115,9 @@ static int refused(const struct capture_event *event, const struct target *targe
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		if (target->whole_system)
+		if (target_is_by_cpu(target))
 			return err_set(err, ERR_SYSTEM,
-				       "may not record the whole system: be root, or as root: sysctl "
+				       "may not record whole CPUs: be root, or as root: sysctl "
 				       "kernel.perf_event_paranoid=0");
 		if (target->command)
 			return err_set(
@@ -156,10 +169,10 @@ static int map_ring(struct rings *rings, struct ring *ring, int fd, struct err *
 }
 
 /* Opens one event on one thread and CPU and lets it write to the CPU's ring. */
-static int add_event(struct rings *rings, struct ring *ring, struct perf_event_attr *attr, uint32_t source, int32_t tid,
-		     struct err *err)
+static int add_event(struct rings *rings, struct ring *ring, struct perf_event_attr *attr, uint32_t source,
+		     const struct target *target, int32_t task, struct err *err)
 {
-	int fd = open_event(attr, tid, ring->cpu);
+	int fd = open_event(attr, target, task, ring->cpu);
 	if (fd < 0)
 		return -errno;
 	MEM_ROOM(rings->events, rings->event_count, rings->event_capacity);
@@ -173,9 +186,9 @@ static int add_event(struct rings *rings, struct ring *ring, struct perf_event_a
 	return map_ring(rings, ring, fd, err);
 }
 
-/* All events of one thread (-1: all threads) on one CPU. */
-static int add_thread(struct rings *rings, struct ring *ring, struct rings_options *options, int32_t tid,
-		      bool *ret_gone, struct err *err)
+/* All events of one task on one CPU. */
+static int add_task(struct rings *rings, struct ring *ring, struct rings_options *options, int32_t task, bool *ret_gone,
+		    struct err *err)
 {
 	struct perf_event_attr tracking = attr_tracking(&options->shape);
 	struct capture_events *events = options->events;
@@ -183,15 +196,18 @@ static int add_thread(struct rings *rings, struct ring *ring, struct rings_optio
 		bool last = i == events->count;
 		struct perf_event_attr *attr = last ? &tracking : &events->items[i].attr;
 		err->code = 0;
-		int result = add_event(rings, ring, attr, (uint32_t)i, tid, err);
-		if (result == -ESRCH) {
+		int result = add_event(rings, ring, attr, (uint32_t)i, options->target, task, err);
+		bool denied = (result == -EACCES || result == -EPERM) && options->target->found;
+		if (result == -ESRCH || denied) {
 			*ret_gone = true;
+			rings->denied += denied;
+			rings->denied_task = task;
 			return 0;
 		}
 		if (result == -EAGAIN || (result && err->code))
 			return result;
 		if (result)
-			return refused(last ? NULL : &events->items[i], options->target, tid, -result, err);
+			return refused(last ? NULL : &events->items[i], options->target, task, -result, err);
 	}
 	return 0;
 }
@@ -212,21 +228,27 @@ static void close_events(struct rings *rings)
 static int open_all(struct rings *rings, struct rings_options *options, struct err *err)
 {
 	const struct target *target = options->target;
-	static const int32_t everybody = -1;
-	const int32_t *tids = target->whole_system ? &everybody : target->tids;
-	size_t tid_count = target->whole_system ? 1 : target->tid_count, gone_count = 0;
-	for (size_t i = 0; i < tid_count; i++) {
+	size_t count, gone_count = 0;
+	const int32_t *tasks = target_tasks(target, &count);
+	rings->denied = 0;
+	for (size_t i = 0; i < count; i++) {
 		bool gone = false;
 		for (size_t cpu = 0; cpu < rings->count && !gone; cpu++) {
-			int result = add_thread(rings, &rings->items[cpu], options, tids[i], &gone, err);
+			int result = add_task(rings, &rings->items[cpu], options, tasks[i], &gone, err);
 			if (result)
 				return result;
 		}
 		gone_count += gone;
 	}
-	if (gone_count == tid_count)
-		return err_set(err, ERR_SYSTEM, "the process ended before it could be recorded");
-	return 0;
+	if (gone_count < count)
+		return 0;
+	return rings->denied ? refused(NULL, target, rings->denied_task, EACCES, err) :
+			       err_set(err, ERR_SYSTEM, "the process ended before it could be recorded");
+}
+
+size_t rings_denied(const struct rings *rings)
+{
+	return rings->denied;
 }
 
 /* Room for what half a second brings: on a busy machine it may take that long until wick gets a CPU. */

@@ -22,6 +22,8 @@ struct rings_options {
 /* Opens all events, disabled. ERR_SYSTEM and a message with the remedy when the kernel refuses. */
 int rings_open(struct rings **ret_rings, struct rings_options *options, struct err *err);
 void rings_close(struct rings *rings);
+/* Of a target that was found by a pattern: how many threads were left out because this user may not record them. */
+size_t rings_denied(const struct rings *rings);
 
 /* The events, and last the one that tells of mappings. */
 const struct event_source *rings_sources(const struct rings *rings, size_t *ret_count);

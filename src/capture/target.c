@@ -15,7 +15,7 @@
 
 void target_init(struct target *target)
 {
-	*target = (struct target){.start_fd = -1, .failure_fd = -1};
+	*target = (struct target){.start_fd = -1, .failure_fd = -1, .cgroup = -1};
 }
 
 static void close_fd(int *fd)
@@ -33,6 +33,7 @@ void target_release(struct target *target)
 	if (waits)
 		while (waitpid(target->command, NULL, 0) < 0 && errno == EINTR)
 			;
+	close_fd(&target->cgroup);
 	free(target->tids);
 	free(target->pids);
 	free(target->cpus);
@@ -188,6 +189,35 @@ int target_add_processes(struct target *target, const char *list, struct err *er
 int target_add_threads(struct target *target, const char *list, struct err *err)
 {
 	return add_list(target, list, "thread", add_thread, err);
+}
+
+/* What ended since it was found is left out. */
+static int add_all(struct target *target, struct pid_list *list, const char *what, struct err *err)
+{
+	target->found = true;
+	for (size_t i = 0; i < list->count; i++)
+		(void)!add_process(target, list->items[i], NULL);
+	pid_list_release(list);
+	return target->tid_count ? 0 : err_set(err, ERR_SYSTEM, "there is no process %s", what);
+}
+
+int target_add_found(struct target *target, const struct find_wish *wish, const char *what, struct err *err)
+{
+	struct pid_list list = {0};
+	find_processes(&list, wish);
+	return add_all(target, &list, what, err);
+}
+
+int target_set_cgroup(struct target *target, int folder, bool by_kernel, struct err *err)
+{
+	struct pid_list list = {0};
+	if (by_kernel) {
+		target->cgroup = folder;
+		return 0;
+	}
+	find_cgroup_processes(&list, folder);
+	close(folder);
+	return add_all(target, &list, "in this cgroup", err);
 }
 
 /* --- a command --- */

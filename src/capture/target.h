@@ -1,8 +1,9 @@
-/* What is recorded: a command that is started for it, processes, threads, or whatever runs on some CPUs. */
+/* What is recorded: a command that is started for it, processes, threads, a cgroup, or whatever runs on some CPUs. */
 #ifndef WICK_CAPTURE_TARGET_H
 #define WICK_CAPTURE_TARGET_H
 
 #include "base/err.h"
+#include "capture/find.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +12,8 @@
 
 struct target {
 	bool whole_system; /* every process; else those of `tids` */
+	int cgroup; /* its folder, when the kernel itself tells who is in it; else -1 */
+	bool found; /* by a pattern: of those that may not be recorded, others are left */
 	int32_t *tids; /* threads that are there now */
 	size_t tid_count, tid_capacity;
 	int32_t *pids; /* processes to be told of: their mappings and names */
@@ -30,6 +33,15 @@ int target_set_cpus(struct target *target, const char *list, struct err *err);
 /* Adds the processes of a list such as "12,13", with their threads. */
 int target_add_processes(struct target *target, const char *list, struct err *err);
 int target_add_threads(struct target *target, const char *list, struct err *err);
+/* Adds the processes that are found; ERR_SYSTEM when there are none, which `what` says whose they would be. */
+int target_add_found(struct target *target, const struct find_wish *wish, const char *what, struct err *err);
+/* Makes `folder`, which is taken over, the target: by the kernel's own means, or the processes that are in it now. */
+int target_set_cgroup(struct target *target, int folder, bool by_kernel, struct err *err);
+/* Events are opened for CPUs and not for threads. */
+static inline bool target_is_by_cpu(const struct target *target)
+{
+	return target->whole_system || target->cgroup >= 0;
+}
 /*
  * Starts a command that waits before its first instruction until target_let_go(). It keeps the standard streams of the
  * caller and gets the signal mask `mask`.

@@ -17,6 +17,7 @@ struct record_run {
 	struct option_list command;
 	char **command_line; /* all of it */
 	struct buf pids, tids, title;
+	uid_t user; /* of --user */
 	bool files[RECORD_FILES];
 	char folder[4096];
 	bool made_folder;

@@ -19,13 +19,19 @@ const struct option_row record_rows[] = {
 	 .help = "Processes that run already, 12,13 or several times: with their threads, those born later, and "
 		 "children."},
 	{LIST("tid", tids, "TID"), .help = "Single threads, and what they start."},
+	{LIST("name", names, "GLOB"), .letter = 'n',
+	 .help = "Processes of such a name or program, as in a shell: 'nginx*'. May be given several times."},
+	{TEXT("user", user, "USER"), .letter = 'u',
+	 .help = "Processes of this user (name or number); with --name only those of both."},
+	{TEXT("cgroup", cgroup, "PATH"),
+	 .help = "Who is in this cgroup, and joins it: its folder, or its path as in /proc/PID/cgroup."},
 	{.name = "all",
 	 .letter = 'a',
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(all),
 	 .help = "Everything that runs (root)."},
 	{TEXT("cpu", cpus, "LIST"), .letter = 'C',
-	 .help = "Only on these CPUs, such as 0,2-3. Alone it means everything that runs there."},
+	 .help = "Only on these CPUs, such as 0,2-3, of any target. Alone it means everything that runs there."},
 	{.name = "inherit",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(inherit),
@@ -124,7 +130,7 @@ struct record_options record_defaults(void)
 
 void record_options_release(struct record_options *options)
 {
-	struct option_list *lists[] = {&options->pids, &options->tids, &options->events};
+	struct option_list *lists[] = {&options->pids, &options->tids, &options->names, &options->events};
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		option_list_release(lists[i]);
 }

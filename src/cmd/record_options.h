@@ -7,8 +7,8 @@
 
 struct record_options {
 	struct input_options input; /* only how names are shown */
-	struct option_list pids, tids, events;
-	const char *cpus, *preset, *call_graph, *output, *format;
+	struct option_list pids, tids, names, events;
+	const char *user, *cgroup, *cpus, *preset, *call_graph, *output, *format;
 	double duration, delay;
 	long long frequency, period, stack_size, max_depth;
 	bool all, kernel, inherit, quiet;

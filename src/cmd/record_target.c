@@ -1,5 +1,8 @@
 #include "cmd/record.h"
 
+#include <ctype.h>
+#include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void join(struct buf *out, const struct option_list *list, const char *between)
@@ -8,28 +11,85 @@ static void join(struct buf *out, const struct option_list *list, const char *be
 		buf_printf(out, "%s%s", i ? between : "", list->items[i]);
 }
 
+/* A name of the system's users, or a number. */
+static int find_user(struct record_run *run)
+{
+	const char *text = run->options.user;
+	char *end;
+	const struct passwd *user = getpwnam(text);
+	unsigned long number = user ? user->pw_uid : strtoul(text, &end, 10);
+	if (!user && (!isdigit((unsigned char)*text) || *end || number >= UINT32_MAX))
+		return say_usage(&command_record, "there is no user '%s'", text);
+	run->user = (uid_t)number;
+	return -1;
+}
+
+/* Kinds of targets of which one can be given; --name and --user are one kind. */
+static int check_one_kind(const struct record_run *run)
+{
+	const struct record_options *options = &run->options;
+	const struct {
+		bool given;
+		const char *name;
+	} kinds[] = {
+		{run->command.count, "a command"},
+		{options->pids.count || options->tids.count, "--pid"},
+		{options->names.count || options->user, options->names.count ? "--name" : "--user"},
+		{options->cgroup, "--cgroup"},
+		{options->all, "--all"},
+	};
+	const char *first = NULL;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		bool with_all = i == 4 && run->command.count; /* the system for as long as a command runs */
+		if (kinds[i].given && first && !with_all)
+			return say_usage(&command_record, "%s and %s exclude each other", first, kinds[i].name);
+		if (kinds[i].given)
+			first = kinds[i].name;
+	}
+	if (!first)
+		return say_usage(&command_record,
+				 "what should be recorded? -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a");
+	return -1;
+}
+
+static void make_title(struct record_run *run)
+{
+	const struct record_options *options = &run->options;
+	struct buf *title = &run->title;
+	if (run->command.count) {
+		join(title, &run->command, " ");
+	} else if (options->all) {
+		buf_str(title, "whole system");
+	} else if (options->cgroup) {
+		buf_printf(title, "cgroup %s", options->cgroup);
+	} else if (options->names.count || options->user) {
+		buf_str(title, "processes ");
+		join(title, &options->names, " or ");
+		if (options->user)
+			buf_printf(title, "%sof user %s", options->names.count ? " " : "", options->user);
+	} else {
+		buf_printf(title, "%s %s", options->pids.count ? "process" : "thread",
+			   options->pids.count ? run->pids.data : run->tids.data);
+	}
+	if (options->cpus)
+		buf_printf(title, " on CPU %s", options->cpus);
+}
+
 int record_choose_target(struct record_run *run)
 {
 	struct record_options *options = &run->options;
 	join(&run->pids, &options->pids, ",");
 	join(&run->tids, &options->tids, ",");
-	bool some = run->command.count || options->pids.count || options->tids.count;
+	bool some = run->command.count || options->pids.count || options->tids.count || options->names.count ||
+		    options->user || options->cgroup;
 	if (options->preset && !strcmp(options->preset, "system"))
 		options->all = true;
 	if (options->cpus && !some)
 		options->all = true;
-	if (run->command.count && (options->pids.count || options->tids.count))
-		return say_usage(&command_record, "a command and --pid exclude each other");
-	if (options->all && (options->pids.count || options->tids.count))
-		return say_usage(&command_record, "--all and --pid exclude each other");
-	if (!some && !options->all)
-		return say_usage(&command_record, "what should be recorded? -- COMMAND, -p PID or -a");
-	if (run->command.count)
-		join(&run->title, &run->command, " ");
-	else if (options->all)
-		buf_str(&run->title, "whole system");
-	else
-		buf_printf(&run->title, "%s %s", options->pids.count ? "process" : "thread",
-			   options->pids.count ? run->pids.data : run->tids.data);
-	return -1;
+	int code = check_one_kind(run);
+	if (code < 0 && options->user)
+		code = find_user(run);
+	if (code < 0)
+		make_title(run);
+	return code;
 }

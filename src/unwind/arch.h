@@ -27,6 +27,7 @@ struct arch_plt {
 struct unwind_arch {
 	uint16_t machine; /* EM_* */
 	uint8_t dwarf_sp, dwarf_fp, dwarf_ra; /* DWARF numbers */
+	uint8_t result; /* DWARF number of the register with the result of a system call */
 	uint8_t registers; /* how many of struct unwind_registers.other have a meaning */
 	uint8_t saved[SAVED_MOST]; /* DWARF numbers of COLUMN_SAVED … */
 	uint32_t saved_mask; /* the same as bits of `known` */

@@ -90,6 +90,7 @@ const struct unwind_arch unwind_arch_x86_64 = {
 	.dwarf_sp = RSP,
 	.dwarf_fp = RBP,
 	.dwarf_ra = RIP,
+	.result = RAX,
 	.registers = 17,
 	.saved = {RBX, R12, R13, R14, R15},
 	.saved_mask = 1u << RBX | 1u << R12 | 1u << R13 | 1u << R14 | 1u << R15,

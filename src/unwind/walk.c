@@ -5,6 +5,9 @@
 /* Code with several stacks jumps between them a few times; a loop does it for ever. */
 enum { JUMPS_MOST = 16 };
 
+/* clone() says so soon behind its system call that the new thread has no caller. */
+enum { THREAD_START_MOST = 32 };
+
 /* How far from the stack pointer a frame pointer may be and still be believed. */
 enum { FRAME_MOST = 1 << 20, ARGUMENTS_MOST = 1 << 16 };
 
@@ -285,6 +288,22 @@ static bool step(struct walk *walk)
 	return true;
 }
 
+/*
+ * A thread that has not run yet is behind the system call of clone(), which gave it 0, on a new stack with nothing on
+ * it: the caller that the table promises there is the one of the other thread.
+ */
+static bool is_new_thread(const struct unwind_space *space, const struct unwind_registers *registers)
+{
+	struct unwind_place place = space->find(space->context, registers->ip);
+	if (!place.table || !(registers->known & 1u << place.table->arch->result) ||
+	    registers->other[place.table->arch->result])
+		return false;
+	for (uint64_t ahead = 1; ahead <= THREAD_START_MOST; ahead++)
+		if (unwind_rows_find(&place.table->rows, registers->ip + ahead - place.bias) == UNWIND_RULE_STOP)
+			return true;
+	return false;
+}
+
 size_t unwind_stack(const struct unwind_space *space, const struct unwind_registers *registers, uint64_t *addresses,
 		    bool *exact, size_t most, enum unwind_end *ret_end)
 {
@@ -301,6 +320,8 @@ size_t unwind_stack(const struct unwind_space *space, const struct unwind_regist
 			exact[count] = walk.exact;
 		count++;
 	} while (more && step(&walk));
+	if (count == 1 && walk.end != UNWIND_COMPLETE && is_new_thread(space, registers))
+		walk.end = UNWIND_COMPLETE;
 	*ret_end = walk.end;
 	return count;
 }

@@ -248,6 +248,25 @@ static void ends_say_why(void **state)
 	CHECK(walked, UNWIND_LOOP, BIAS + FRAME + 5);
 }
 
+static void a_new_thread_that_has_not_run_has_no_caller(void **state)
+{
+	/* Behind the system call of clone(): a little further its table says that this is where stacks begin. */
+	struct unwind_registers registers = at(BIAS + START - 0x10);
+	registers.fp = STACK + 0x1000;
+	struct walked walked = WALK(registers, 0);
+	CHECK(walked, UNWIND_NO_MEMORY, BIAS + START - 0x10);
+	registers.known = 1; /* rax is 0 */
+	walked = WALK(registers, 0);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + START - 0x10);
+	registers.other[0] = 77; /* the other thread, which goes on */
+	walked = WALK(registers, 0);
+	CHECK(walked, UNWIND_NO_MEMORY, BIAS + START - 0x10);
+	registers = at(BIAS + START - 0x80);
+	registers.known = 1;
+	walked = WALK(registers, 0);
+	assert_int_not_equal(walked.end, UNWIND_COMPLETE);
+}
+
 static void deep_stacks_stop_at_the_limit_and_say_so(void **state)
 {
 	uint64_t words[MOST + 1];
@@ -484,6 +503,7 @@ int main(void)
 		cmocka_unit_test(the_first_code_of_a_process_ends_at_its_arguments),
 		cmocka_unit_test(frame_pointers_that_lead_nowhere_are_not_followed),
 		cmocka_unit_test(ends_say_why),
+		cmocka_unit_test(a_new_thread_that_has_not_run_has_no_caller),
 		cmocka_unit_test(deep_stacks_stop_at_the_limit_and_say_so),
 		cmocka_unit_test(a_stack_that_stands_still_is_a_loop),
 		cmocka_unit_test(saved_registers_are_followed_to_the_rule_that_needs_them),

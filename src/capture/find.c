@@ -1,0 +1,159 @@
+#include "capture/find.h"
+
+#include "base/buf.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CGROUP_DEPTH_MOST 64
+
+void pid_list_release(struct pid_list *list)
+{
+	free(list->items);
+	*list = (struct pid_list){0};
+}
+
+static void add(struct pid_list *list, int32_t pid)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i] == pid)
+			return;
+	MEM_ROOM(list->items, list->count, list->capacity);
+	list->items[list->count++] = pid;
+}
+
+/* --- by name and user --- */
+
+/* The first line, or the first argument, of a file in the folder of a process; "" when it is not there. */
+static void read_word(int process, const char *file, char *word, size_t room)
+{
+	int fd = openat(process, file, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? 0 : read(fd, word, room - 1);
+	if (fd >= 0)
+		close(fd);
+	word[size > 0 ? size : 0] = '\0';
+	word[strcspn(word, "\n")] = '\0';
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* The kernel cuts the name of a process after 15 bytes, and programs change it: that of the program counts as well. */
+static bool is_called(int process, const char *const *names)
+{
+	char comm[64], program[4096];
+	read_word(process, "comm", comm, sizeof comm);
+	read_word(process, "cmdline", program, sizeof program);
+	for (; *names; names++)
+		if (!fnmatch(*names, comm, 0) || (*program && !fnmatch(*names, last_part(program), 0)))
+			return true;
+	return false;
+}
+
+void find_processes(struct pid_list *list, const struct find_wish *wish)
+{
+	DIR *processes = opendir("/proc");
+	struct stat status;
+	for (struct dirent *entry; processes && (entry = readdir(processes));) {
+		int32_t pid = isdigit((unsigned char)entry->d_name[0]) ? (int32_t)atol(entry->d_name) : 0;
+		if (pid <= 0 || pid == getpid())
+			continue;
+		int process = openat(dirfd(processes), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (process < 0)
+			continue;
+		bool mine = !wish->user || (fstat(process, &status) == 0 && status.st_uid == *wish->user);
+		if (mine && (!wish->names || is_called(process, wish->names)))
+			add(list, pid);
+		close(process);
+	}
+	if (processes)
+		closedir(processes);
+}
+
+/* --- by cgroup --- */
+
+/* Where cgroup v2 is mounted, at /sys/fs/cgroup or, beside the older kind, below it. */
+static bool cgroup_root(struct buf *out)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	bool found = false;
+	for (struct mntent *mount; mounts && !found && (mount = getmntent(mounts));) {
+		found = !strcmp(mount->mnt_type, "cgroup2");
+		if (found)
+			buf_str(out, mount->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return found;
+}
+
+static int open_folder(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+int find_cgroup(const char *path, struct err *err)
+{
+	CLEANUP_BUF struct buf below = {0};
+	int folder = *path == '/' ? open_folder(path) : -1;
+	bool is_cgroup = folder >= 0 && faccessat(folder, "cgroup.procs", F_OK, 0) == 0;
+	if (!is_cgroup && cgroup_root(&below)) {
+		if (folder >= 0)
+			close(folder);
+		buf_printf(&below, "/%s", path + (*path == '/'));
+		folder = open_folder(below.data);
+		is_cgroup = folder >= 0 && faccessat(folder, "cgroup.procs", F_OK, 0) == 0;
+	}
+	if (is_cgroup)
+		return folder;
+	if (folder >= 0)
+		close(folder);
+	return err_set(err, ERR_SYSTEM,
+		       "there is no cgroup %s; name its folder in %s, or its path as /proc/PID/cgroup has it", path,
+		       below.size ? "the cgroup file system" : "/sys/fs/cgroup");
+}
+
+static void add_listed(struct pid_list *list, int folder)
+{
+	int fd = openat(folder, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	int pid;
+	while (file && fscanf(file, "%d", &pid) == 1)
+		if (pid > 0 && pid != getpid()) /* 0: in another pid namespace */
+			add(list, pid);
+	if (file)
+		fclose(file);
+}
+
+static void add_below(struct pid_list *list, int folder, unsigned depth)
+{
+	add_listed(list, folder);
+	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* closedir() closes it */
+	DIR *entries = again < 0 ? NULL : fdopendir(again);
+	for (struct dirent *entry; entries && depth < CGROUP_DEPTH_MOST && (entry = readdir(entries));) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		int child = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (child < 0)
+			continue;
+		add_below(list, child, depth + 1);
+		close(child);
+	}
+	if (entries)
+		closedir(entries);
+}
+
+void find_cgroup_processes(struct pid_list *list, int folder)
+{
+	add_below(list, folder, 0);
+}
