@@ -33,6 +33,7 @@ static const struct option_row script_rows[] = {
 /* The lines of one address, made once: most frames of a recording repeat. */
 struct frame_text {
 	module_id module;
+	uint32_t version;
 	bool exact, unwound;
 	bool fits_module, fits_function; /* of the filters */
 	uint64_t address;
@@ -83,7 +84,7 @@ struct place {
 static void find_place(struct place *place, struct codes *codes, const struct stack_frame *frame)
 {
 	struct code *code = frame->module == MODULE_NONE ? NULL : codes_get(codes, frame->module);
-	place->count = code ? code_find(code, frame->address, place->found, MOST_INLINED) : 0;
+	place->count = code ? code_find(code, frame->address, frame->version, place->found, MOST_INLINED) : 0;
 	place->module = code ? code_module_name(code, frame->address) : "[unknown]";
 }
 
@@ -99,6 +100,7 @@ static struct frame_text make_frame(struct printer *printer, struct codes *codes
 		.exact = frame->exact,
 		.unwound = frame->unwound,
 		.address = frame->address,
+		.version = frame->version,
 		.at = printer->lines.size,
 		.fits_module = match_module(filter->modules, place.module),
 		.fits_function = !filter->functions,
@@ -120,14 +122,15 @@ static struct frame_text make_frame(struct printer *printer, struct codes *codes
 static const struct frame_text *frame_text(struct printer *printer, struct codes *codes,
 					   const struct stack_frame *frame)
 {
-	uint64_t hash =
-		hash_mix(frame->address ^ HASH_K0, hash_pair(frame->module, frame->exact | frame->unwound << 1));
+	uint64_t hash = hash_mix(frame->address ^ HASH_K0,
+				 hash_pair(frame->module, frame->version << 2 | frame->exact | frame->unwound << 1));
 	struct index_probe probe;
 	for (uint32_t i = index_map_first(&printer->frame_map, hash, &probe); i != INDEX_NONE;
 	     i = index_map_next(&printer->frame_map, &probe)) {
 		const struct frame_text *known = &printer->frames[i];
 		if (known->address == frame->address && known->module == frame->module &&
-		    known->exact == frame->exact && known->unwound == frame->unwound)
+		    known->version == frame->version && known->exact == frame->exact &&
+		    known->unwound == frame->unwound)
 			return known;
 	}
 	MEM_ROOM(printer->frames, printer->frame_count, printer->frame_capacity);

@@ -18,6 +18,7 @@ struct batch_sample {
 	enum event_mode mode;
 	int64_t weight;
 	uint64_t ip, time, period;
+	uint64_t monotonic; /* the time by CLOCK_MONOTONIC; UINT64_MAX: not known */
 	uint32_t cpu; /* UINT32_MAX: not known */
 	uint32_t chain_count;
 	uint32_t register_count;

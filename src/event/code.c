@@ -19,7 +19,7 @@ struct code {
 	char *path;
 	const char *root; /* NULL: that of the options */
 	pthread_mutex_t lock; /* guards the opening of what follows */
-	bool symbols_tried, table_tried;
+	bool symbols_tried, table_tried, dump_tried;
 	struct symbols *symbols; /* of files */
 	struct unwind_table *table;
 	struct perfmap *map; /* of just-in-time code */
@@ -143,15 +143,29 @@ struct code *codes_get(struct codes *codes, module_id module)
 	return code;
 }
 
-static void open_jit(struct code *code)
+/* Once its mapping was seen; under code->lock. */
+static void open_dump(struct code *code)
 {
 	struct codes *codes = code->codes;
-	perfmap_open(&code->map, code->path, NULL);
+	struct jitdump *dump = NULL;
+	bool tried = false;
 	pthread_mutex_lock(&codes->lock);
-	for (size_t i = codes->dump_count; i-- > 0 && !code->dump;)
-		if (codes->dumps[i].pid == code->module.pid)
-			jitdump_open(&code->dump, codes->dumps[i].path, NULL);
+	for (size_t i = codes->dump_count; i-- > 0 && !dump;) {
+		if (codes->dumps[i].pid != code->module.pid)
+			continue;
+		tried = true;
+		jitdump_open(&dump, codes->dumps[i].path, NULL);
+	}
 	pthread_mutex_unlock(&codes->lock);
+	code->dump = dump;
+	__atomic_store_n(&code->dump_tried, tried, __ATOMIC_RELEASE);
+}
+
+static void open_jit(struct code *code)
+{
+	perfmap_open(&code->map, code->path, NULL);
+	if (!code->dump_tried)
+		open_dump(code);
 }
 
 static void fetch(struct code *code)
@@ -268,10 +282,26 @@ const struct unwind_table *code_unwind_table(struct code *code)
 	return code->table;
 }
 
-static size_t find_jit(struct code *code, uint64_t address, struct symbol_frame *ret_frame)
+uint32_t code_version(struct code *code, uint64_t address, uint64_t time)
 {
-	struct jitdump_frame frame;
-	if (code->dump && jitdump_find(code->dump, address, UINT64_MAX, &frame)) {
+	/* Live, the dump is still being written: it is read at the end. */
+	if (code->module.kind != MODULE_JIT || time == UINT64_MAX || code->codes->live)
+		return 0;
+	if (!__atomic_load_n(&code->dump_tried, __ATOMIC_ACQUIRE)) {
+		pthread_mutex_lock(&code->lock);
+		if (!code->dump_tried)
+			open_dump(code);
+		pthread_mutex_unlock(&code->lock);
+	}
+	return code->dump ? jitdump_version(code->dump, address, time) : 0;
+}
+
+static size_t find_jit(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *ret_frame)
+{
+	if (code->dump && !version)
+		version = jitdump_version(code->dump, address, UINT64_MAX);
+	if (code->dump && version) {
+		struct jitdump_frame frame = jitdump_frame(code->dump, address, version);
 		*ret_frame = (struct symbol_frame){
 			.name = frame.name,
 			.file = frame.file,
@@ -307,7 +337,8 @@ void codes_kernel_symbol(struct codes *codes, uint64_t start, uint64_t size, con
 {
 	pthread_mutex_lock(&codes->lock);
 	MEM_ROOM(codes->kernel_symbols, codes->kernel_symbol_count, codes->kernel_symbol_capacity);
-	codes->kernel_symbols[codes->kernel_symbol_count++] = (struct kernel_symbol){start, size, mem_strdup(name)};
+	codes->kernel_symbols[codes->kernel_symbol_count] = (struct kernel_symbol){start, size, mem_strdup(name)};
+	__atomic_store_n(&codes->kernel_symbol_count, codes->kernel_symbol_count + 1, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&codes->lock);
 }
 
@@ -315,8 +346,6 @@ void codes_kernel_symbol(struct codes *codes, uint64_t start, uint64_t size, con
 static struct kernel *open_kernel(struct codes *codes)
 {
 	pthread_mutex_lock(&codes->lock);
-	struct kernel_symbol *symbols = codes->kernel_symbols;
-	size_t count = codes->kernel_symbol_count;
 	char *text_symbol CLEANUP_FREE = codes->kernel_text_symbol;
 	struct kernel_options options = {
 		.build_id = codes->kernel_build_id,
@@ -326,30 +355,42 @@ static struct kernel *open_kernel(struct codes *codes)
 		.vmlinux = codes->options.inlines || codes->options.lines,
 		.symbols = codes->options,
 	};
-	codes->kernel_symbols = NULL;
-	codes->kernel_symbol_count = codes->kernel_symbol_capacity = 0;
 	codes->kernel_text_symbol = NULL;
 	pthread_mutex_unlock(&codes->lock);
-	struct kernel *kernel = kernel_open(&options);
+	return kernel_open(&options);
+}
+
+/* What records brought since the last question. */
+static void pass_kernel_symbols(struct codes *codes)
+{
+	if (!__atomic_load_n(&codes->kernel_symbol_count, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&codes->lock);
+	struct kernel_symbol *symbols = codes->kernel_symbols;
+	size_t count = codes->kernel_symbol_count;
+	codes->kernel_symbols = NULL;
+	codes->kernel_symbol_capacity = 0;
+	/* Other threads go on when it is 0, and must find the symbols then. */
 	for (size_t i = 0; i < count; i++)
-		kernel_add(kernel, symbols[i].start, symbols[i].size, symbols[i].name);
+		kernel_add(codes->kernel, symbols[i].start, symbols[i].size, symbols[i].name);
+	__atomic_store_n(&codes->kernel_symbol_count, 0, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&codes->lock);
 	free_kernel_symbols(symbols, count);
-	return kernel;
 }
 
 static struct kernel *kernel_of(struct codes *codes)
 {
-	struct kernel *kernel = __atomic_load_n(&codes->kernel, __ATOMIC_ACQUIRE);
-	if (kernel)
-		return kernel;
-	pthread_mutex_lock(&codes->kernel_lock);
-	if (!codes->kernel)
-		__atomic_store_n(&codes->kernel, open_kernel(codes), __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&codes->kernel_lock);
+	if (!__atomic_load_n(&codes->kernel, __ATOMIC_ACQUIRE)) {
+		pthread_mutex_lock(&codes->kernel_lock);
+		if (!codes->kernel)
+			__atomic_store_n(&codes->kernel, open_kernel(codes), __ATOMIC_RELEASE);
+		pthread_mutex_unlock(&codes->kernel_lock);
+	}
+	pass_kernel_symbols(codes);
 	return codes->kernel;
 }
 
-size_t code_find(struct code *code, uint64_t address, struct symbol_frame *frames, size_t most)
+size_t code_find(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most)
 {
 	if (!most)
 		return 0;
@@ -359,7 +400,7 @@ size_t code_find(struct code *code, uint64_t address, struct symbol_frame *frame
 		return kernel_find(kernel_of(code->codes), address, frames, most, NULL);
 	case MODULE_JIT:
 		open_symbols(code);
-		return find_jit(code, address, frames);
+		return find_jit(code, address, version, frames);
 	case MODULE_FILE:
 	case MODULE_VDSO:
 		break;

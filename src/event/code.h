@@ -58,9 +58,10 @@ void codes_set_live(struct codes *codes);
 /* As modules_add(), while other threads may be asking. */
 module_id codes_add_module(struct codes *codes, const char *path, const struct build_id *build_id, int32_t pid);
 
-/* What the records say of the kernel. What comes after the first code_find() of an address in it is not used. */
+/* What the records say of the kernel. A mapping that comes after the first code_find() in it is not used. */
 void codes_kernel_mapping(struct codes *codes, const char *path, uint64_t text_address,
 			  const struct build_id *build_id);
+/* Code that the kernel got while it was recorded, at any time. */
 void codes_kernel_symbol(struct codes *codes, uint64_t start, uint64_t size, const char *name);
 
 /* The code of a module; the pointer stays valid until codes_release(). */
@@ -78,8 +79,16 @@ void code_fetch(struct code *code);
 /* NULL: the module has none. Built when first asked for. */
 const struct unwind_table *code_unwind_table(struct code *code);
 
-/* Fills frames innermost first; 0: nothing is known. `address` is the module's own, minus one for return addresses. */
-size_t code_find(struct code *code, uint64_t address, struct symbol_frame *frames, size_t most);
+/*
+ * Just-in-time code lies at an address until other code takes its place: a number for what was there at the time, by
+ * CLOCK_MONOTONIC. 0 where that is not known (`time` UINT64_MAX), and for all other code.
+ */
+uint32_t code_version(struct code *code, uint64_t address, uint64_t time);
+/*
+ * Fills frames innermost first; 0: nothing is known. `address` is the module's own, minus one for return addresses;
+ * `version` is code_version()'s, 0 for what was there last.
+ */
+size_t code_find(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most);
 /* What is shown as the module of an address in it. */
 const char *code_module_name(struct code *code, uint64_t address);
 /* Why frames of this module have no symbols and what to do about it, one line; empty when they have. */

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define BATCH_BYTES (1u << 20)
 #define DEFAULT_DEPTH 1024
@@ -31,6 +32,7 @@ struct source_facts {
 	str_id name; /* in processes.strings, whose texts never move */
 	uint32_t chain_most;
 	uint32_t stack_bytes; /* of the copies of the stack */
+	bool monotonic; /* times are of CLOCK_MONOTONIC */
 };
 
 struct known_build_id {
@@ -256,6 +258,7 @@ static struct source_facts facts_of(struct collector *collector, uint32_t source
 			collector->sources[i] = (struct source_facts){
 				.name = strpool_add(&collector->processes.strings, name, strlen(name)),
 				.chain_most = most_of_chain(attr),
+				.monotonic = attr->use_clockid && attr->clockid == CLOCK_MONOTONIC,
 				.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
 			};
 		}
@@ -341,6 +344,7 @@ static int take_sample(void *context, const struct event_sample *event)
 			  .weight = weight < INT64_MAX ? (int64_t)weight : INT64_MAX,
 			  .ip = event->ip,
 			  .time = event->time,
+			  .monotonic = source.monotonic ? event->time : UINT64_MAX,
 			  .period = event->period,
 			  .cpu = event->cpu,
 		  },

@@ -64,6 +64,7 @@ static struct stack_frame frame_at(struct stack_maker *maker, uint64_t ip, bool 
 		struct code *code = stack_maker_code(maker, mapping->module);
 		frame.module = mapping->module;
 		frame.address = code_address(code, mapping, ip);
+		frame.version = code_version(code, frame.address, maker->sample->monotonic);
 		if (code_is_file(code))
 			frame.offset = ip - mapping->start + mapping->offset;
 	}
@@ -80,6 +81,8 @@ static struct stack_frame *push(struct stack_maker *maker, uint64_t ip, bool exa
 	struct stack_place *place = &maker->places[hash_mix(lookup ^ HASH_K0, maps ^ HASH_K1) >> (64 - PLACES_LOG2)];
 	if (place->ip != lookup || place->maps != maps || !maps)
 		*place = (struct stack_place){lookup, maps, frame_at(maker, lookup, kernel)};
+	if (place->frame.version)
+		place->maps = 0; /* another moment, other code */
 	MEM_ROOM(maker->frames, maker->count, maker->capacity);
 	struct stack_frame *frame = &maker->frames[maker->count++];
 	*frame = place->frame;

@@ -13,13 +13,14 @@ struct stack_frame {
 	uint64_t ip; /* as it was recorded or found on the stack */
 	uint64_t address; /* to look up: in the module's own address space, minus one for return addresses */
 	uint64_t offset; /* the same as an offset in the mapped file; `address` outside files */
+	uint32_t version; /* of just-in-time code, see code_version() */
 	uint32_t id; /* what stack_maker.identify made of it */
 };
 
 /* What an address is in a set of mappings. */
 struct stack_place {
 	uint64_t ip;
-	uint64_t maps; /* serial number of the set, doubled, plus one for the kernel's; 0: not known */
+	uint64_t maps; /* serial number of the set, doubled, plus one for the kernel's; 0: not known, or not for long */
 	struct stack_frame frame;
 };
 

@@ -1,6 +1,7 @@
 /*
  * A profile of addresses → a profile of functions. In the first, a frame's function stands for its module (its name is
- * empty, its module string the module's number) and its address is the module's own, already minus one for callers.
+ * empty, its module string the module's number), its address is the module's own, already minus one for callers, and
+ * its line stands for code_version().
  */
 #ifndef WICK_EVENT_SYMBOLIZE_H
 #define WICK_EVENT_SYMBOLIZE_H

@@ -40,6 +40,7 @@ uint32_t tally_frame(void *context, const struct stack_frame *frame)
 	return profile_frame(&tally->profile, (struct frame){
 						      .function = function_of_module(tally, frame->module),
 						      .address = frame->address,
+						      .line = frame->version,
 						      .kind = frame->kernel ? FRAME_KERNEL : FRAME_NATIVE,
 					      });
 }

@@ -286,11 +286,16 @@ struct jitdump_facts jitdump_facts(const struct jitdump *dump)
 	return dump->facts;
 }
 
-bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time, struct jitdump_frame *ret_frame)
+uint32_t jitdump_version(const struct jitdump *dump, uint64_t address, uint64_t time)
 {
-	const struct code_range *range = code_ranges_find(&dump->ranges, address, time);
-	if (!range)
-		return false;
+	const struct code_range *range =
+		code_ranges_find(&dump->ranges, address, dump->facts.arch_clock ? UINT64_MAX : time);
+	return range ? (uint32_t)(range - dump->ranges.ranges) + 1 : 0;
+}
+
+struct jitdump_frame jitdump_frame(const struct jitdump *dump, uint64_t address, uint32_t version)
+{
+	const struct code_range *range = &dump->ranges.ranges[version - 1];
 	const struct function *function = &dump->functions[range->value];
 	struct jitdump_frame frame = {.name = function->name, .start = range->start};
 	uint32_t low = 0, high = function->line_count;
@@ -305,6 +310,13 @@ bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time, s
 		frame.file = function->lines[low - 1].file;
 		frame.line = function->lines[low - 1].number;
 	}
-	*ret_frame = frame;
-	return true;
+	return frame;
+}
+
+bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time, struct jitdump_frame *ret_frame)
+{
+	uint32_t version = jitdump_version(dump, address, time);
+	if (version)
+		*ret_frame = jitdump_frame(dump, address, version);
+	return version != 0;
 }

@@ -35,7 +35,14 @@ void jitdump_close(struct jitdump *dump);
 
 struct jitdump_facts jitdump_facts(const struct jitdump *dump);
 
-/* What lay at the address at the time (UINT64_MAX: at the end). Strings stay until jitdump_close(). Thread-safe. */
+/*
+ * Code lies at an address until other code takes its place: which of them was there at the time (UINT64_MAX: at the
+ * end); 0: none. Thread-safe, as the next ones.
+ */
+uint32_t jitdump_version(const struct jitdump *dump, uint64_t address, uint64_t time);
+/* What an address in a version is. Strings stay until jitdump_close(). */
+struct jitdump_frame jitdump_frame(const struct jitdump *dump, uint64_t address, uint32_t version);
+/* Both at once; false: nothing lay there. */
 bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time, struct jitdump_frame *ret_frame);
 
 #endif

@@ -12,6 +12,7 @@
 
 #define PROPER "[kernel.kallsyms]"
 #define NOTES_MOST 65536
+#define LEVELS 32
 
 struct kernel {
 	struct kernel_options options;
@@ -20,11 +21,18 @@ struct kernel {
 	uint64_t shift; /* of the recorded kernel proper against `symbols` */
 	struct symbols *vmlinux;
 	uint64_t vmlinux_shift; /* of the recorded kernel against vmlinux */
-	/* what kernel_add() brought */
+	/*
+	 * What kernel_add() brought, while questions go on: for each bit of its number a table of that many symbols,
+	 * the oldest in the largest. So a new one makes few tables anew, and a question looks into few.
+	 */
+	pthread_mutex_t lock; /* guards all that follows */
 	struct strpool added_names;
-	struct symtab *added;
-	pthread_mutex_t lock;
-	bool added_finished;
+	struct symtab_symbol *added;
+	size_t added_count, added_capacity, tabled_count;
+	struct {
+		struct symtab *table;
+		size_t first; /* of `added` in it */
+	} levels[LEVELS];
 };
 
 /* --- which kernel --- */
@@ -129,7 +137,6 @@ struct kernel *kernel_open(const struct kernel_options *options)
 	kernel->options.symbols.root = kernel->options.root;
 	pthread_mutex_init(&kernel->lock, NULL);
 	strpool_init(&kernel->added_names);
-	kernel->added = symtab_new();
 	struct build_id running = running_build_id();
 	kernel->state = open_kallsyms(kernel, &running);
 	uint64_t text = kernel->symbols ? kallsyms_text(kernel->symbols, kernel->options.text_symbol) : 0;
@@ -151,7 +158,9 @@ void kernel_close(struct kernel *kernel)
 		return;
 	kallsyms_close(kernel->symbols);
 	symbols_close(kernel->vmlinux);
-	symtab_free(kernel->added);
+	for (unsigned i = 0; i < LEVELS; i++)
+		symtab_free(kernel->levels[i].table);
+	free(kernel->added);
 	strpool_release(&kernel->added_names);
 	pthread_mutex_destroy(&kernel->lock);
 	free(kernel);
@@ -191,38 +200,72 @@ size_t kernel_symbol_count(const struct kernel *kernel)
 
 void kernel_add(struct kernel *kernel, uint64_t start, uint64_t size, const char *name)
 {
-	if (!*name || !size || start + size < start || kernel->added_finished)
-		return;
-	str_id id = strpool_add(&kernel->added_names, name, strlen(name));
-	const char *text = strpool_text(&kernel->added_names, id);
-	symtab_add(kernel->added, &(struct symtab_symbol){start, start + size, text, 0, BINDING_GLOBAL}, start + size);
-}
-
-static void finish_added(struct kernel *kernel)
-{
-	if (__atomic_load_n(&kernel->added_finished, __ATOMIC_ACQUIRE))
+	if (!*name || !size || start + size < start)
 		return;
 	pthread_mutex_lock(&kernel->lock);
-	if (!kernel->added_finished) {
-		symtab_finish(kernel->added);
-		__atomic_store_n(&kernel->added_finished, true, __ATOMIC_RELEASE);
+	if (kernel->added_count < UINT32_MAX) {
+		str_id id = strpool_add(&kernel->added_names, name, strlen(name));
+		MEM_ROOM(kernel->added, kernel->added_count, kernel->added_capacity);
+		kernel->added[kernel->added_count++] = (struct symtab_symbol){
+			start, start + size, strpool_text(&kernel->added_names, id), 0, BINDING_GLOBAL};
 	}
 	pthread_mutex_unlock(&kernel->lock);
 }
 
+static struct symtab *table_of(const struct symtab_symbol *symbols, size_t count)
+{
+	struct symtab *table = symtab_new();
+	for (size_t i = 0; i < count; i++)
+		symtab_add(table, &symbols[i], symbols[i].end);
+	symtab_finish(table);
+	return table;
+}
+
+static void update_tables(struct kernel *kernel)
+{
+	size_t first = 0;
+	for (unsigned i = LEVELS; i-- > 0;) {
+		size_t count = kernel->added_count & (size_t)1 << i;
+		if (kernel->levels[i].table && (!count || kernel->levels[i].first != first)) {
+			symtab_free(kernel->levels[i].table);
+			kernel->levels[i].table = NULL;
+		}
+		if (count && !kernel->levels[i].table)
+			kernel->levels[i].table = table_of(kernel->added + first, count);
+		kernel->levels[i].first = first;
+		first += count;
+	}
+	kernel->tabled_count = kernel->added_count;
+}
+
+/* Of two at an address the later one. */
+static bool find_added(struct kernel *kernel, uint64_t address, struct symtab_symbol *ret_symbol)
+{
+	const struct symtab_symbol *symbol = NULL;
+	pthread_mutex_lock(&kernel->lock);
+	if (kernel->tabled_count != kernel->added_count)
+		update_tables(kernel);
+	for (unsigned i = 0; i < LEVELS && !symbol; i++)
+		symbol = kernel->levels[i].table ? symtab_find(kernel->levels[i].table, address) : NULL;
+	if (symbol)
+		*ret_symbol = *symbol;
+	pthread_mutex_unlock(&kernel->lock);
+	return symbol != NULL;
+}
+
 /* --- questions --- */
 
-static const char *find_name(const struct kernel *kernel, uint64_t address, const char **ret_module,
-			     uint64_t *ret_start)
+static const char *find_name(struct kernel *kernel, uint64_t address, const char **ret_module, uint64_t *ret_start)
 {
-	const struct symtab_symbol *symbol = symtab_find(kernel->added, address);
-	if (symbol) {
-		*ret_module = symbol->name;
-		*ret_start = symbol->start;
-		return symbol->name;
+	struct symtab_symbol added;
+	if (find_added(kernel, address, &added)) {
+		*ret_module = added.name;
+		*ret_start = added.start;
+		return added.name;
 	}
 	const char *module = NULL;
-	symbol = kernel->symbols ? kallsyms_find(kernel->symbols, address - kernel->shift, &module) : NULL;
+	const struct symtab_symbol *symbol =
+		kernel->symbols ? kallsyms_find(kernel->symbols, address - kernel->shift, &module) : NULL;
 	/* After another boot modules lie elsewhere, by an amount that nobody knows. */
 	if (!symbol || (module && kernel->shift))
 		return NULL;
@@ -236,7 +279,6 @@ size_t kernel_find(struct kernel *kernel, uint64_t address, struct symbol_frame 
 {
 	if (!kernel || !most)
 		return 0;
-	finish_added(kernel);
 	uint64_t start = 0;
 	const char *module = PROPER, *name = find_name(kernel, address, &module, &start);
 	size_t count = 0;

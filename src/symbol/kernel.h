@@ -41,8 +41,7 @@ void kernel_advice(const struct kernel *kernel, struct buf *out);
 size_t kernel_symbol_count(const struct kernel *kernel);
 
 /*
- * Code that came while recording (BPF programs, trampolines: PERF_RECORD_KSYMBOL). Only before the first kernel_find().
- * The name is copied.
+ * Code that came while recording (BPF programs, trampolines: PERF_RECORD_KSYMBOL). The name is copied. Thread-safe.
  */
 void kernel_add(struct kernel *kernel, uint64_t start, uint64_t size, const char *name);
 

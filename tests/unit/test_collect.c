@@ -5,6 +5,7 @@
 #include <asm/perf_regs.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CODE 0x10000
@@ -40,6 +41,7 @@ struct run {
 	struct event_sink sink;
 	struct event_source sources[2];
 	struct profile profile;
+	struct buf seen; /* of `each` */
 	int32_t pid;
 };
 
@@ -49,16 +51,19 @@ static const struct event_source *give_sources(void *context, size_t *ret_count)
 	return ((struct run *)context)->sources;
 }
 
-static struct run *start(const struct collect_options *options)
+static struct run *start(const struct collect_options *given)
 {
 	struct run *run = mem_zalloc(1, sizeof *run);
+	struct collect_options options = *given;
+	if (!options.each_context)
+		options.each_context = run;
 	run->pid = (int32_t)getpid();
 	for (int i = 0; i < 2; i++)
 		run->sources[i] = (struct event_source){
 			.name = i ? "faults" : "cycles",
 			.attr = {.sample_type = PERF_SAMPLE_CALLCHAIN, .sample_max_stack = 8},
 		};
-	run->collector = collector_new(options);
+	run->collector = collector_new(&options);
 	run->sink = collector_sink(run->collector);
 	collector_set_tap(run->collector, &(struct collect_tap){.context = run, .sources = give_sources});
 	struct event_mmap mmap = {.pid = run->pid, .tid = run->pid, .start = CODE, .length = 0x1000, .path = "//anon"};
@@ -81,6 +86,7 @@ static void end(struct run *run)
 	if (run->collector)
 		collector_free(run->collector);
 	profile_release(&run->profile);
+	buf_release(&run->seen);
 	free(run);
 }
 
@@ -215,6 +221,21 @@ static void what_is_missing_is_counted_by_samples(void **state)
 	end(run);
 }
 
+static void lost_samples_are_counted_with_what_would_help(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	TAKE(run, USER_CHAIN(INNER));
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(run->sink.lost(run->sink.context, &(struct event_lost){.count = 5 + i}), 0);
+	finish(run);
+	const struct quality *quality = &run->profile.quality;
+	assert_int_equal(quality->lost, 11);
+	assert_non_null(strstr(profile_text(&run->profile, quality->lost_advice), "record with a larger buffer"));
+	assert_int_equal(quality->truncated_advice, 0);
+	end(run);
+}
+
 static void chains_that_do_not_end_well_are_truncated(void **state)
 {
 	(void)state;
@@ -329,6 +350,89 @@ static void order_is_kept_when_asked_for(void **state)
 	finish(run);
 	expect(run, "a_b:c;inner 10\na_b:c;outer 10\na_b:c;inner 10\n");
 	assert_true(run->profile.ordered);
+	end(run);
+}
+
+static void add_load(FILE *dump, uint64_t time, uint64_t address, const char *name)
+{
+	uint32_t head[] = {0, (uint32_t)(16 + 8 + 32 + strlen(name) + 1)}, ids[] = {1, 1};
+	uint64_t place[] = {address, address, 0x40, time};
+	fwrite(head, sizeof head, 1, dump);
+	fwrite(&time, sizeof time, 1, dump);
+	fwrite(ids, sizeof ids, 1, dump);
+	fwrite(place, sizeof place, 1, dump);
+	fwrite(name, strlen(name) + 1, 1, dump);
+}
+
+/* A dump that says: at 0x40000 lay "early", and from 500 on "late". */
+static void write_dump(const char *path)
+{
+	uint32_t head[] = {0x4a695444, 1, 40, 62, 0, 1};
+	uint64_t more[] = {0, 0};
+	FILE *dump = fopen(path, "w");
+	assert_non_null(dump);
+	fwrite(head, sizeof head, 1, dump);
+	fwrite(more, sizeof more, 1, dump);
+	add_load(dump, 100, 0x40000, "early");
+	add_load(dump, 500, 0x40000, "late");
+	assert_int_equal(fclose(dump), 0);
+}
+
+static void code_at_an_address_changes_in_the_course_of_time(void **state)
+{
+	(void)state;
+	char path[64];
+	snprintf(path, sizeof path, "/tmp/jit-%d.dump", (int)getpid());
+	write_dump(path);
+	for (int monotonic = 0; monotonic < 2; monotonic++) {
+		struct run *run = start(&(struct collect_options){.threads = 1});
+		run->sources[0].attr.use_clockid = monotonic;
+		run->sources[0].attr.clockid = CLOCK_MONOTONIC;
+		struct event_mmap mmap = {
+			.pid = run->pid, .tid = run->pid, .start = 0x90000, .length = 0x1000, .path = path};
+		assert_int_equal(run->sink.mmap(run->sink.context, &mmap), 0);
+		mmap = (struct event_mmap){
+			.pid = run->pid, .tid = run->pid, .start = 0x40000, .length = 0x1000, .path = "//anon"};
+		assert_int_equal(run->sink.mmap(run->sink.context, &mmap), 0);
+		TAKE(run, USER_CHAIN(0x40010, MAIN), s->time = 400);
+		TAKE(run, USER_CHAIN(0x40010, MAIN), s->time = 600);
+		TAKE(run, USER_CHAIN(0x40010, MAIN), s->time = 450);
+		finish(run);
+		/* Times of another clock cannot be compared: what was there last stands for all. */
+		expect(run, monotonic ? "a_b:c;main;early 20\na_b:c;main;late 10\n" : "a_b:c;main;late 30\n");
+		end(run);
+	}
+	unlink(path);
+}
+
+static void note_kernel_name(void *context, const struct batch_sample *sample, const struct stack_frame *frames,
+			     size_t count)
+{
+	struct run *run = context;
+	struct symbol_frame found[2];
+	(void)sample;
+	assert_int_equal(count, 1);
+	struct code *code = codes_get(collector_codes(run->collector), frames[0].module);
+	size_t known = code_find(code, frames[0].address, frames[0].version, found, 2);
+	buf_printf(&run->seen, "%s;", known ? found[known - 1].name : "-");
+}
+
+static void kernel_code_may_come_while_samples_are_shown(void **state)
+{
+	(void)state;
+	enum { ADDRESS = 0x7fff0000 };
+	struct run *run = start(&(struct collect_options){.threads = 1, .each = note_kernel_name});
+	struct event_mmap mmap = {.pid = -1, .kernel = true, .start = ADDRESS, .length = 0x1000, .path = "[a_module]"};
+	assert_int_equal(run->sink.mmap(run->sink.context, &mmap), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint64_t address = ADDRESS + 0x200 * i, chain[] = {(uint64_t)PERF_CONTEXT_KERNEL, address};
+		struct event_ksymbol symbol = {.address = address, .length = 0x100, .name = i ? "second" : "first"};
+		assert_int_equal(run->sink.ksymbol(run->sink.context, &symbol), 0);
+		TAKE(run, chain, s->mode = MODE_KERNEL);
+		collector_flush(run->collector);
+	}
+	finish(run);
+	assert_string_equal(run->seen.data, "first;second;");
 	end(run);
 }
 
@@ -454,6 +558,7 @@ int main(void)
 		cmocka_unit_test(a_sample_weighs_its_period_or_one),
 		cmocka_unit_test(events_are_kept_apart),
 		cmocka_unit_test(what_is_missing_is_counted_by_samples),
+		cmocka_unit_test(lost_samples_are_counted_with_what_would_help),
 		cmocka_unit_test(chains_that_do_not_end_well_are_truncated),
 		cmocka_unit_test(without_a_chain_the_address_is_the_stack),
 		cmocka_unit_test(filters_take_parts_and_count_only_them),
@@ -461,6 +566,8 @@ int main(void)
 		cmocka_unit_test(a_thread_without_a_name_is_called_by_its_number),
 		cmocka_unit_test(any_number_of_threads_gives_the_same),
 		cmocka_unit_test(order_is_kept_when_asked_for),
+		cmocka_unit_test(code_at_an_address_changes_in_the_course_of_time),
+		cmocka_unit_test(kernel_code_may_come_while_samples_are_shown),
 		cmocka_unit_test(each_sample_can_be_had),
 		cmocka_unit_test(a_recording_can_be_watched_while_it_goes_on),
 #ifdef __x86_64__

@@ -140,6 +140,67 @@ static void code_that_came_later_is_known(void **state)
 	kernel_close(kernel);
 }
 
+static void code_may_come_between_questions(void **state)
+{
+	(void)state;
+	struct kernel *kernel = open_text(0);
+	const uint64_t area = 0xffffffffc0300000;
+	char name[32];
+	for (unsigned i = 0; i < 300; i++) {
+		assert_string_equal(kernel_name(kernel, area + 0x100 * i + 8, NULL), "-");
+		snprintf(name, sizeof name, "program %u", i);
+		kernel_add(kernel, area + 0x100 * i, 0x80, name);
+		assert_string_equal(kernel_name(kernel, area + 0x100 * i + 8, NULL), name);
+		assert_string_equal(kernel_name(kernel, area, NULL), "program 0");
+	}
+	kernel_add(kernel, area, 0x80, "in its place");
+	assert_string_equal(kernel_name(kernel, area + 8, NULL), "in its place");
+	assert_string_equal(kernel_name(kernel, area + 0x108, NULL), "program 1");
+	kernel_close(kernel);
+}
+
+/* A kernel of two functions, one inlined into the other, that lies elsewhere than it was linked. */
+static const char vmlinux_source[] = "volatile int sum;\n"
+				     "static inline __attribute__((always_inline)) void inner(void) { sum += 3; }\n"
+				     "void outer(void) { inner(); }\n";
+static const char build_vmlinux[] =
+	"mkdir -p root/boot && gcc -x c -O2 -g -mcmodel=kernel -fno-pic -fcf-protection=none -c -o v.o vmlinux.c && "
+	"ld -Ttext=0xffffffff81000000 --defsym=_text=0xffffffff81000000 -e outer --build-id=0x0102030405060708 "
+	"-o root/boot/vmlinux-$(uname -r) v.o";
+
+static void vmlinux_tells_inlined_functions_and_lines(void **state)
+{
+	(void)state;
+#ifdef __x86_64__
+	struct kernel_options options = {
+		.text_address = 0xffffffff9a000000,
+		.root = "root",
+		.vmlinux = true,
+		.symbols = {.inlines = true, .lines = true},
+	};
+	struct symbol_frame frames[4];
+	if (!shell_has("gcc"))
+		skip();
+	FILE *source = fopen("vmlinux.c", "we");
+	assert_non_null(source);
+	fputs(vmlinux_source, source);
+	assert_int_equal(fclose(source), 0);
+	assert_int_equal(system(build_vmlinux), 0);
+	assert_true(build_id_parse(&options.build_id, "0102030405060708"));
+	struct kernel *kernel = kernel_open(&options);
+	assert_int_equal(kernel_state(kernel), KERNEL_DEBUG);
+	assert_int_equal(kernel_find(kernel, 0xffffffff9a000000, frames, 4, NULL), 2);
+	assert_string_equal(frames[0].name, "inner");
+	assert_int_equal(frames[0].line, 2);
+	assert_true(frames[0].inlined);
+	assert_string_equal(frames[1].name, "outer");
+	assert_int_equal(frames[1].line, 3);
+	kernel_close(kernel);
+#else
+	skip();
+#endif
+}
+
 static void another_kernel_is_not_taken_for_this_one(void **state)
 {
 	(void)state;
@@ -187,6 +248,8 @@ int main(void)
 		cmocka_unit_test(hidden_addresses_are_noticed),
 		cmocka_unit_test(kernels_of_other_boots_are_shifted),
 		cmocka_unit_test(code_that_came_later_is_known),
+		cmocka_unit_test(code_may_come_between_questions),
+		cmocka_unit_test(vmlinux_tells_inlined_functions_and_lines),
 		cmocka_unit_test(another_kernel_is_not_taken_for_this_one),
 		cmocka_unit_test(the_running_kernel_is_read),
 	};
