@@ -4,8 +4,10 @@
 // own, four times over, and its own debug information. main() is in the unit 0.
 //
 //	big CPU-SECONDS
+//	big rounds COUNT	the same work every time
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <vector>
 
@@ -24,11 +26,13 @@ std::vector<unit> &units()
 
 int main(int argc, char **argv)
 {
+	const bool counted = argc > 2 && std::strcmp(argv[1], "rounds") == 0;
 	const double seconds = argc > 1 ? std::atof(argv[1]) : 2;
+	long rounds = counted ? std::atol(argv[2]) : 0;
 	std::size_t sum = 0;
 	unsigned seed = 1;
 
-	while (double(std::clock()) / CLOCKS_PER_SEC < seconds)
+	while (counted ? rounds-- > 0 : double(std::clock()) / CLOCKS_PER_SEC < seconds)
 		for (const unit &u : units())
 			sum += u.run(seed++);
 	return sum % 251 == 250;

@@ -5,7 +5,10 @@
  *
  * The command's stdout goes to OUTPUT. One line is printed on our own stdout:
  *
- *	<wall seconds> <cpu seconds> <peak resident KiB> <exit status>
+ *	<wall seconds> <cpu seconds> <peak resident KiB> <when it ended> <exit status>
+ *
+ * The end is in seconds of the monotonic clock, to be compared with that of a
+ * command that ran meanwhile.
  *
  * Peak resident is ru_maxrss, which counts the pages of mapped files too. For
  * a command that waits for children of its own it is the largest of them, not
@@ -41,7 +44,7 @@ int main(int argc, char **argv)
 {
 	posix_spawn_file_actions_t fa;
 	struct rusage ru;
-	double start, wall;
+	double start, end;
 	int status, err;
 	pid_t pid;
 
@@ -67,9 +70,9 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	wall = now() - start;
+	end = now();
 	posix_spawn_file_actions_destroy(&fa);
-	printf("%.4f %.4f %ld %d\n", wall, seconds(ru.ru_utime) + seconds(ru.ru_stime), ru.ru_maxrss,
+	printf("%.4f %.4f %ld %.4f %d\n", end - start, seconds(ru.ru_utime) + seconds(ru.ru_stime), ru.ru_maxrss, end,
 	       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;
 }
