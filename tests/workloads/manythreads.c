@@ -1,6 +1,6 @@
 /*
- * usage: manythreads [THREADS [SECONDS]]: that many threads that all work a little again and again, and for as long as
- * they do short-lived ones that are born later.
+ * usage: manythreads [THREADS [SECONDS]]: that many threads, each of which works for some milliseconds now and then, and
+ * meanwhile short-lived ones that are born later.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -26,7 +26,8 @@ __attribute__((noinline)) void spin(void)
 
 __attribute__((noinline)) void work_early(void)
 {
-	spin();
+	for (unsigned i = 0; i < 50; i++)
+		spin();
 	sum++; /* so that the call is not the last thing done */
 }
 
@@ -39,11 +40,15 @@ __attribute__((noinline)) void work_late(void)
 
 static void *early(void *argument)
 {
-	while (!done) {
-		work_early();
-		usleep(1000000);
+	unsigned seed = (unsigned)(uintptr_t)argument;
+	/* Not all at once, and not more than a part of them in a second. */
+	for (int pause = rand_r(&seed) % 200; !done; pause = 200) {
+		for (int i = 0; i < pause && !done; i++)
+			usleep(100000);
+		if (!done)
+			work_early();
 	}
-	return argument;
+	return NULL;
 }
 
 static void *late(void *argument)
@@ -58,7 +63,7 @@ int main(int argc, char **argv)
 	double end = seconds() + (argc > 2 ? atof(argv[2]) : 1);
 	pthread_t *threads = calloc((size_t)count, sizeof *threads), other;
 	for (long i = 0; i < count; i++)
-		if (pthread_create(&threads[i], NULL, early, NULL))
+		if (pthread_create(&threads[i], NULL, early, (void *)(uintptr_t)i))
 			return 1;
 	while (seconds() < end) {
 		if (pthread_create(&other, NULL, late, NULL))
