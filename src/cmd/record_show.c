@@ -37,18 +37,6 @@ void record_show_progress(struct record_run *run, const struct recorder_progress
 	fwrite(line.data, 1, line.size, stderr);
 }
 
-/* What would make stacks whole that are not. */
-static void advise(const struct record_run *run)
-{
-	const struct quality *quality = &run->profile.quality;
-	const struct record_options *options = &run->options;
-	if (record_call_graph(options) == CALL_GRAPH_DWARF && quality->truncated * 100 > quality->samples &&
-	    options->stack_size < STACK_SIZE_MOST)
-		say_note("%.1f %% of the stacks reach further than the %lld bytes that were copied: --stack-size %u",
-			 100.0 * (double)quality->truncated / (double)quality->samples, options->stack_size,
-			 STACK_SIZE_MOST);
-}
-
 void record_show_summary(struct record_run *run)
 {
 	struct outfile out;
@@ -68,5 +56,4 @@ void record_show_summary(struct record_run *run)
 		if (run->files[kind])
 			outfile_printf(&out, "%s/%s\n", run->folder, record_file_name(kind));
 	outfile_commit(&out, &err);
-	advise(run);
 }

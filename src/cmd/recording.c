@@ -116,8 +116,10 @@ static void say_quality(const struct perfdata *data, const char *name)
 		    "samples lack the user part of their stack, which was to come later");
 }
 
-static void pass_stack(void *context, const struct batch_sample *sample, const struct stack_frame *frames, size_t count)
+static void pass_stack(void *context, const struct batch_sample *sample, const struct stack_frame *frames, size_t count,
+		       enum stack_end end)
 {
+	(void)end;
 	struct loading *loading = context;
 	loading->use->each(loading->use->context, collector_codes(loading->collector), sample, frames, count);
 }

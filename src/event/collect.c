@@ -16,6 +16,7 @@
 #define BATCH_BYTES (1u << 20)
 #define DEFAULT_DEPTH 1024
 #define STACK_BYTES_MOST 65528 /* the most that perf copies of a stack */
+#define WICK_STACK_BYTES_MOST 63488 /* the most that wick record does */
 #define DEFAULT_CHAIN 127 /* kernel.perf_event_max_stack, for events that do not say */
 
 struct worker {
@@ -186,7 +187,7 @@ static void work_on(struct worker *worker, struct batch *batch)
 		const struct batch_sample *sample = (const struct batch_sample *)(batch->bytes.data + at);
 		enum stack_end end = stack_make(&worker->maker, sample);
 		if (options->each)
-			options->each(options->each_context, sample, worker->maker.frames, worker->maker.count);
+			options->each(options->each_context, sample, worker->maker.frames, worker->maker.count, end);
 		if (makes_profile(options))
 			tally_add(&worker->tally, sample, worker->maker.frames, worker->maker.count, end);
 		at += sample->size;
@@ -484,7 +485,14 @@ static void advise_truncated(const struct collector *collector, struct buf *out)
 	uint32_t bytes = 0;
 	for (size_t i = 0; i < collector->source_count; i++)
 		bytes = collector->sources[i].stack_bytes > bytes ? collector->sources[i].stack_bytes : bytes;
-	if (ends[STACK_CUT] > ends[STACK_DEEP] && ends[STACK_CUT] >= ends[STACK_BROKEN])
+	bool by_wick = collector->options.live || !bytes; /* a mark of perfdata/write.h tells of it */
+	if (ends[STACK_CUT] > ends[STACK_DEEP] && ends[STACK_CUT] >= ends[STACK_BROKEN] && by_wick)
+		buf_printf(out,
+			   bytes < WICK_STACK_BYTES_MOST ?
+				   "the copies of the stack were too small: record with --stack-size %u" :
+				   "the stacks are larger than what can be copied (%u bytes)",
+			   WICK_STACK_BYTES_MOST);
+	else if (ends[STACK_CUT] > ends[STACK_DEEP] && ends[STACK_CUT] >= ends[STACK_BROKEN])
 		buf_printf(
 			out,
 			bytes < STACK_BYTES_MOST ?
@@ -500,7 +508,8 @@ static void advise_truncated(const struct collector *collector, struct buf *out)
 
 static void advise(const struct collector *collector, struct profile *profile)
 {
-	static const char lost[] = "record with a larger buffer (-m 16M) or fewer samples (-F 99)";
+	const char *lost = collector->options.live ? "record fewer samples (-F 99)" :
+						     "record with a larger buffer (-m 16M) or fewer samples (-F 99)";
 	struct buf text CLEANUP_BUF = {0};
 	advise_truncated(collector, &text);
 	if (text.size)

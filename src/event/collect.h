@@ -36,7 +36,8 @@ struct collect_options {
 	struct debuginfod *debuginfod; /* asked for files that are missing; NULL: nobody */
 	/* When set, it gets each sample with its stack in the order of time; a profile needs each_and_profile then. */
 	bool each_and_profile;
-	void (*each)(void *context, const struct batch_sample *sample, const struct stack_frame *frames, size_t count);
+	void (*each)(void *context, const struct batch_sample *sample, const struct stack_frame *frames, size_t count,
+		     enum stack_end end);
 	void *each_context;
 };
 

@@ -215,6 +215,15 @@ static void push_chain(struct stack_maker *maker, struct chain_part part, bool k
 	}
 }
 
+/* Takes the mark of a stack that was not whole when it was written off the chain; STACK_WHOLE when there is none. */
+static enum stack_end take_end_mark(struct chain_part *user)
+{
+	if (user->from == user->to || !stack_is_end_mark(user->to[-1]))
+		return STACK_WHOLE;
+	user->to--;
+	return (enum stack_end) * user->to;
+}
+
 /* What was recorded as a call chain, all of it or the user part, tells little about where it should have ended. */
 static enum stack_end chain_end(const struct stack_maker *maker, size_t addresses)
 {
@@ -236,6 +245,7 @@ enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *
 	if (sample->register_count && unwind_registers_from_perf(&registers, sample->register_abi,
 								 sample->register_mask, batch_registers(sample)))
 		return unwind_user(maker, &registers, user);
+	enum stack_end marked = take_end_mark(&user);
 	push_chain(maker, user, false);
 	if (!maker->count) {
 		/* Recorded without call chains: the sample's own address is all there is. */
@@ -243,8 +253,10 @@ enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *
 			push_kernel(maker, sample->ip, true);
 		else
 			push_user(maker, sample->ip, true);
-		return STACK_WHOLE;
+		return marked;
 	}
+	if (marked)
+		return marked;
 	if (!sound)
 		return STACK_BROKEN;
 	return chain_end(maker, (size_t)(kernel.to - kernel.from) + (size_t)(user.to - user.from));

@@ -33,6 +33,16 @@ enum stack_end {
 	STACK_ENDS,
 };
 
+/*
+ * In a call chain of which a part is missing the word behind the outermost address is the reason, a number of enum
+ * stack_end. Nothing is ever mapped there, so that readers who do not know this see an address outside all code, as
+ * everywhere where stacks end early.
+ */
+static inline bool stack_is_end_mark(uint64_t word)
+{
+	return word > STACK_WHOLE && word < STACK_ENDS;
+}
+
 /* What a thread that makes stacks needs; one per thread. */
 struct stack_maker {
 	struct codes *codes;

@@ -13,6 +13,7 @@
 #define TEXT_MOST 4095u /* of a path or name; readers have buffers of PATH_MAX */
 /* A record has at most 64 KiB: deeper stacks lose their outermost frames. */
 #define CHAIN_MOST ((RECORD_SIZE_MOST - 1 - 128) / 8)
+#define END_WORDS 2 /* that tell that a stack is not whole */
 
 struct perfdata_writer {
 	pthread_mutex_t lock;
@@ -250,24 +251,35 @@ static uint64_t chain_word(const struct stack_frame *frame)
 	return whole ? frame->ip : frame->ip - 1;
 }
 
-static void put_chain(struct buf *out, enum event_mode mode, const struct stack_frame *frames, size_t count)
+static void put_chain(struct buf *out, enum event_mode mode, const struct stack_frame *frames, size_t count,
+		      enum stack_end end)
 {
 	size_t words = 0, count_at = out->size;
+	bool kernel = true; /* where the chain is so far */
 	put64(out, 0);
 	for (size_t i = 0; i < count; i++) {
 		bool changes = i == 0 || frames[i].kernel != frames[i - 1].kernel;
-		if (words + 1 + changes > CHAIN_MOST)
+		if (words + 1 + changes > CHAIN_MOST - END_WORDS) {
+			end = STACK_DEEP;
 			break;
+		}
+		kernel = frames[i].kernel;
 		if (changes)
 			put64(out, chain_marker(mode, frames[i].kernel));
 		put64(out, chain_word(&frames[i]));
 		words += 1 + changes;
 	}
+	if (end != STACK_WHOLE) {
+		if (kernel)
+			put64(out, chain_marker(mode, false));
+		put64(out, end);
+		words += 1 + kernel;
+	}
 	memcpy(out->data + count_at, &(uint64_t){words}, sizeof(uint64_t));
 }
 
 void perfdata_writer_stack(void *context, const struct batch_sample *sample, const struct stack_frame *frames,
-			   size_t count)
+			   size_t count, enum stack_end end)
 {
 	struct perfdata_writer *writer = context;
 	struct buf *out = record_begin(writer, PERF_RECORD_SAMPLE, misc_of_mode(sample->mode));
@@ -278,7 +290,7 @@ void perfdata_writer_stack(void *context, const struct batch_sample *sample, con
 	if (writer->sample_type & PERF_SAMPLE_CPU)
 		put_pair(out, (int32_t)sample->cpu, 0);
 	put64(out, sample->period ? sample->period : 1);
-	put_chain(out, sample->mode, frames, count);
+	put_chain(out, sample->mode, frames, count, end);
 	write_facts_sample(&writer->facts, sample->time);
 	record_end(writer, sample->time);
 }

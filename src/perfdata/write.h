@@ -44,7 +44,7 @@ struct event_sink perfdata_writer_sink(struct perfdata_writer *writer);
 
 /* One finished sample. `writer` is the struct perfdata_writer: the function can be the `each` of a collector. */
 void perfdata_writer_stack(void *writer, const struct batch_sample *sample, const struct stack_frame *frames,
-			   size_t count);
+			   size_t count, enum stack_end end);
 
 /* A build-id known from elsewhere than the mmap records. The first one of a path stays. */
 void perfdata_writer_build_id(struct perfdata_writer *writer, const char *path, bool kernel,

@@ -19,6 +19,7 @@ static struct perf_event_attr finished_attr(const struct perf_event_attr *origin
 	attr.sample_regs_user = attr.sample_regs_intr = 0;
 	attr.sample_stack_user = 0;
 	attr.aux_watermark = 0;
+	attr.sample_max_stack = UINT16_MAX; /* a chain that is not whole says so itself */
 	attr.exclude_callchain_kernel = attr.exclude_callchain_user = 0;
 	attr.context_switch = attr.namespaces = attr.cgroup = attr.text_poke = attr.bpf_event = attr.aux_output = 0;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;

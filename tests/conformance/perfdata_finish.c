@@ -23,10 +23,11 @@ static const struct event_source *give_sources(void *context, size_t *ret_count)
 	return perfdata_sources(((struct conversion *)context)->data, ret_count);
 }
 
-static void take_stack(void *context, const struct batch_sample *sample, const struct stack_frame *frames, size_t count)
+static void take_stack(void *context, const struct batch_sample *sample, const struct stack_frame *frames, size_t count,
+		       enum stack_end end)
 {
 	struct conversion *conversion = context;
-	perfdata_writer_stack(conversion->writer, sample, frames, count);
+	perfdata_writer_stack(conversion->writer, sample, frames, count, end);
 	/* Stacks come in the order of time here, and other records before them. */
 	perfdata_writer_settled(conversion->writer, sample->time);
 }

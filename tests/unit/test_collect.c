@@ -236,6 +236,20 @@ static void lost_samples_are_counted_with_what_would_help(void **state)
 	end(run);
 }
 
+static void chains_that_were_marked_as_truncated_still_are(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	TAKE(run, USER_CHAIN(INNER, OUTER, STACK_CUT));
+	TAKE(run, USER_CHAIN(INNER, MAIN, STACK_ENDS)); /* no such reason: an address outside all code */
+	finish(run);
+	expect(run, "a_b:c;[truncated];outer;inner 10\n"
+		    "a_b:c;[unknown];main;inner 10\n");
+	assert_int_equal(run->profile.quality.truncated, 2);
+	assert_non_null(strstr(profile_text(&run->profile, run->profile.quality.truncated_advice), "--stack-size"));
+	end(run);
+}
+
 static void chains_that_do_not_end_well_are_truncated(void **state)
 {
 	(void)state;
@@ -406,11 +420,12 @@ static void code_at_an_address_changes_in_the_course_of_time(void **state)
 }
 
 static void note_kernel_name(void *context, const struct batch_sample *sample, const struct stack_frame *frames,
-			     size_t count)
+			     size_t count, enum stack_end end)
 {
 	struct run *run = context;
 	struct symbol_frame found[2];
 	(void)sample;
+	(void)end;
 	assert_int_equal(count, 1);
 	struct code *code = codes_get(collector_codes(run->collector), frames[0].module);
 	size_t known = code_find(code, frames[0].address, frames[0].version, found, 2);
@@ -437,8 +452,9 @@ static void kernel_code_may_come_while_samples_are_shown(void **state)
 }
 
 static void note_sample(void *context, const struct batch_sample *sample, const struct stack_frame *frames,
-			size_t count)
+			size_t count, enum stack_end end)
 {
+	assert_int_equal(end, STACK_WHOLE);
 	buf_printf(context, "%s %s %zu %llx\n", sample->comm, sample->event, count,
 		   (unsigned long long)frames[0].address);
 }
@@ -559,6 +575,7 @@ int main(void)
 		cmocka_unit_test(events_are_kept_apart),
 		cmocka_unit_test(what_is_missing_is_counted_by_samples),
 		cmocka_unit_test(lost_samples_are_counted_with_what_would_help),
+		cmocka_unit_test(chains_that_were_marked_as_truncated_still_are),
 		cmocka_unit_test(chains_that_do_not_end_well_are_truncated),
 		cmocka_unit_test(without_a_chain_the_address_is_the_stack),
 		cmocka_unit_test(filters_take_parts_and_count_only_them),

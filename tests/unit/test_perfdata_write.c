@@ -70,7 +70,7 @@ static void put_stack(struct perfdata_writer *writer, uint64_t time, const struc
 				      .time = time,
 				      .period = 250,
 				      .cpu = 3};
-	perfdata_writer_stack(writer, &sample, frames, count);
+	perfdata_writer_stack(writer, &sample, frames, count, STACK_WHOLE);
 }
 
 static void finish(struct perfdata_writer *writer)
@@ -129,6 +129,29 @@ static void samples_come_back_with_their_chains(void **state)
 	assert_int_equal(perfdata_quality(data)->unknown_ids, 0);
 	assert_false(perfdata_quality(data)->cut_off);
 	perfdata_close(data);
+	seen_release(&seen);
+}
+
+static void chains_tell_that_a_stack_is_not_whole(void **state)
+{
+	(void)state;
+	struct batch_sample sample = {.pid = 7, .tid = 8, .time = 5, .cpu = 1};
+	const struct stack_frame user = {.exact = true, .ip = 0x401000}, kernel = {.kernel = true, .ip = 0x81000010};
+	struct perfdata_writer *writer = open_writer();
+	perfdata_writer_stack(writer, &sample, &user, 1, STACK_CUT);
+	finish(writer);
+	struct seen seen = {0};
+	perfdata_close(read_back(&seen));
+	assert_int_equal(seen.sample.chain_count, 3);
+	assert_memory_equal(seen.chain, ((const uint64_t[]){(uint64_t)PERF_CONTEXT_USER, 0x401000, STACK_CUT}), 24);
+	seen_release(&seen);
+	writer = open_writer();
+	perfdata_writer_stack(writer, &sample, &kernel, 1, STACK_BROKEN);
+	finish(writer);
+	seen = (struct seen){0};
+	perfdata_close(read_back(&seen));
+	assert_int_equal(seen.sample.chain_count, 4);
+	assert_memory_equal(seen.chain + 2, ((const uint64_t[]){(uint64_t)PERF_CONTEXT_USER, STACK_BROKEN}), 16);
 	seen_release(&seen);
 }
 
@@ -408,7 +431,7 @@ static void events_without_cpu_numbers_write_none(void **state)
 	struct batch_sample sample = {.pid = 7, .tid = 8, .time = 5, .cpu = UINT32_MAX};
 	struct perfdata_writer *writer;
 	assert_int_equal(perfdata_writer_open(&writer, path, &options, NULL), 0);
-	perfdata_writer_stack(writer, &sample, NULL, 0);
+	perfdata_writer_stack(writer, &sample, NULL, 0, STACK_WHOLE);
 	finish(writer);
 	struct seen seen = {0};
 	perfdata_close(read_back(&seen));
@@ -444,6 +467,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_FILE(samples_come_back_with_their_chains),
+		WITH_FILE(chains_tell_that_a_stack_is_not_whole),
 		WITH_FILE(other_records_come_back_as_they_were_given),
 		WITH_FILE(the_header_describes_events_and_machine),
 		WITH_FILE(rounds_keep_the_order_of_time),
