@@ -409,6 +409,16 @@ size_t code_find(struct code *code, uint64_t address, uint32_t version, struct s
 	return symbols_find(code->symbols, address, frames, most);
 }
 
+bool code_is_settled(struct code *code)
+{
+	if (code->module.kind == MODULE_JIT)
+		return false;
+	if (!code->codes->debuginfod || !code_is_file(code))
+		return true;
+	open_symbols(code);
+	return symbols_state(code->symbols) == SYMBOLS_DEBUG;
+}
+
 const char *code_module_name(struct code *code, uint64_t address)
 {
 	const char *module = NULL;

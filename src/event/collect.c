@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "event/branches.h"
+#include "event/prepare.h"
 #include "event/stack.h"
 #include "event/symbolize.h"
 #include "event/tally.h"
@@ -62,6 +63,7 @@ struct collector {
 	struct batch_queue *queue;
 	struct batch *filling;
 	struct worker *workers;
+	struct preparer *preparer;
 	uint64_t *chain; /* made of branches */
 	size_t chain_capacity;
 	unsigned worker_count, running;
@@ -109,8 +111,12 @@ struct collector *collector_new(const struct collect_options *options)
 
 static void start_workers(struct collector *collector)
 {
+	/* Where samples come as fast as they can be read, no time is left over; followed ones are named at once. */
+	if (collector->options.live && !collector->options.followed && makes_profile(&collector->options))
+		collector->preparer = preparer_new(&collector->codes);
 	for (unsigned i = 0; i < collector->worker_count; i++) {
 		struct worker *worker = &collector->workers[i];
+		worker->tally.preparer = collector->preparer;
 		worker->started = pthread_create(&worker->thread, NULL, work, worker) == 0;
 		collector->running += worker->started;
 	}
@@ -139,6 +145,8 @@ static void stop_workers(struct collector *collector)
 			pthread_join(collector->workers[i].thread, NULL);
 		collector->workers[i].started = false;
 	}
+	preparer_stop(collector->preparer);
+	collector->preparer = NULL;
 }
 
 void collector_free(struct collector *collector)
@@ -527,7 +535,7 @@ void collector_finish(struct collector *collector, struct profile *profile)
 	for (unsigned i = 1; i < collector->worker_count; i++)
 		profile_merge(addresses, &collector->workers[i].tally.profile);
 	struct symbolize_options options = {
-		.threads = collector->worker_count,
+		.threads = collector->options.threads ? collector->options.threads : parallel_cores(),
 		.keep_lines = collector->options.keep_lines,
 		.addresses = collector->options.addresses,
 		.filter = collector->options.filter.profile,

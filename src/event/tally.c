@@ -37,12 +37,16 @@ static function_id function_of_module(struct tally *tally, module_id module)
 uint32_t tally_frame(void *context, const struct stack_frame *frame)
 {
 	struct tally *tally = context;
-	return profile_frame(&tally->profile, (struct frame){
-						      .function = function_of_module(tally, frame->module),
-						      .address = frame->address,
-						      .line = frame->version,
-						      .kind = frame->kernel ? FRAME_KERNEL : FRAME_NATIVE,
-					      });
+	size_t known = tally->profile.frame_count;
+	frame_id id = profile_frame(&tally->profile, (struct frame){
+							     .function = function_of_module(tally, frame->module),
+							     .address = frame->address,
+							     .line = frame->version,
+							     .kind = frame->kernel ? FRAME_KERNEL : FRAME_NATIVE,
+						     });
+	if (id >= known && frame->module < MODULE_TRUNCATED)
+		preparer_add(tally->preparer, frame->module, frame->address);
+	return id;
 }
 
 /* The frame that stands for what is missing of a stack; PROFILE_NONE when nothing is, or the stack shows it itself. */

@@ -5,11 +5,13 @@
 #ifndef WICK_EVENT_TALLY_H
 #define WICK_EVENT_TALLY_H
 
+#include "event/prepare.h"
 #include "event/stack.h"
 #include "profile/profile.h"
 
 struct tally {
 	struct profile profile;
+	struct preparer *preparer; /* gets addresses that are new; NULL: nobody */
 	uint64_t ends[STACK_ENDS]; /* samples, by how their stack ends */
 	function_id *module_function; /* by module id + 2; PROFILE_NONE: not made yet */
 	size_t function_capacity;

@@ -451,6 +451,23 @@ static void kernel_code_may_come_while_samples_are_shown(void **state)
 	end(run);
 }
 
+static void a_map_that_grows_while_recording_is_read_at_the_end(void **state)
+{
+	(void)state;
+	enum { LATE = CODE + 0x110 };
+	struct run *run = start(&(struct collect_options){.threads = 1, .live = true});
+	TAKE(run, USER_CHAIN(LATE, MAIN));
+	collector_flush(run->collector);
+	usleep(20000); /* in which other names would be made ready */
+	FILE *map = fopen(map_path, "a");
+	assert_non_null(map);
+	fprintf(map, "%x 40 late\n", CODE + 0x100);
+	assert_int_equal(fclose(map), 0);
+	finish(run);
+	expect(run, "a_b:c;main;late 10\n");
+	end(run);
+}
+
 static void note_sample(void *context, const struct batch_sample *sample, const struct stack_frame *frames,
 			size_t count, enum stack_end end)
 {
@@ -585,6 +602,7 @@ int main(void)
 		cmocka_unit_test(order_is_kept_when_asked_for),
 		cmocka_unit_test(code_at_an_address_changes_in_the_course_of_time),
 		cmocka_unit_test(kernel_code_may_come_while_samples_are_shown),
+		cmocka_unit_test(a_map_that_grows_while_recording_is_read_at_the_end),
 		cmocka_unit_test(each_sample_can_be_had),
 		cmocka_unit_test(a_recording_can_be_watched_while_it_goes_on),
 #ifdef __x86_64__

@@ -1,0 +1,19 @@
+/*
+ * Names addresses while samples still come, on a thread of its own, so that little is left to do at the end: files are
+ * open then, tables made, and names of functions put into the form in which they are shown. The answers are not kept.
+ */
+#ifndef WICK_EVENT_PREPARE_H
+#define WICK_EVENT_PREPARE_H
+
+#include "event/code.h"
+
+struct preparer;
+
+/* NULL when there can be no thread: everything is done at the end then. */
+struct preparer *preparer_new(struct codes *codes);
+/* `address` as code_find() has it. From any thread; does not wait. NULL is allowed. */
+void preparer_add(struct preparer *preparer, module_id module, uint64_t address);
+/* Leaves out what has not been begun with, and releases everything. NULL is allowed. */
+void preparer_stop(struct preparer *preparer);
+
+#endif
