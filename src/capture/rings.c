@@ -103,9 +103,14 @@ static void fit_to_kernel(struct rings_options *options)
 	for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
 		struct perf_event_attr attr = attr_tracking(shape);
 		if (try_open(&attr, options->target))
-			return;
+			break;
 		*features[i] = false;
 	}
+	/*
+	 * The kernel (6.18) marks what other sessions get of the same mapping as if they had asked for build-ids too,
+	 * and perf crashes on that. Few processes are recorded twice at once, but a whole system often is.
+	 */
+	shape->build_ids &= !target_is_by_cpu(options->target);
 }
 
 static int refused(const struct capture_event *event, const struct target *target, int32_t tid, int error,

@@ -106,6 +106,7 @@ enum user_record {
 #define MISC_SWITCH_OUT (1u << 13)
 #define MISC_SWITCH_OUT_PREEMPT (1u << 14)
 #define MISC_MMAP_BUILD_ID (1u << 14)
+#define MMAP_BUILD_ID_MOST 20u /* bytes of a build-id in a MMAP2 record */
 #define MISC_EXACT_IP (1u << 14)
 #define MISC_BUILD_ID_SIZE (1u << 15)
 #define MISC_LOST_SAMPLES_BPF (1u << 15) /* dropped by a filter, on purpose: Linux 6.2 */

@@ -123,6 +123,23 @@ static int deliver_mmap(struct perfdata *data, const struct record *record, cons
 	return data->sink->mmap ? data->sink->mmap(data->sink->context, &mmap) : 0;
 }
 
+/*
+ * Whether a MMAP2 record has a build-id (its size, three zeros, its bytes and zeros behind them) in the place of device
+ * and inode. The mark alone does not tell: the kernel (6.18) also sets it for a session that did not ask for build-ids
+ * when another one that did follows the same process.
+ */
+static bool has_build_id(const struct record *record)
+{
+	const uint8_t *bytes = (const uint8_t *)(record->body + 4);
+	size_t size = bytes[0];
+	if (!(record->header.misc & MISC_MMAP_BUILD_ID) || !size || size > MMAP_BUILD_ID_MOST || size > BUILD_ID_MOST)
+		return false;
+	bool zeros = !bytes[1] && !bytes[2] && !bytes[3];
+	for (size_t i = size; i < MMAP_BUILD_ID_MOST; i++)
+		zeros &= !bytes[4 + i];
+	return zeros;
+}
+
 static int deliver_mmap2(struct perfdata *data, const struct record *record, const struct trailer *trailer)
 {
 	const char *path = text_at(record, 8);
@@ -141,9 +158,9 @@ static int deliver_mmap2(struct perfdata *data, const struct record *record, con
 		.flags = (uint32_t)high(body[7]),
 		.path = path,
 	};
-	if (record->header.misc & MISC_MMAP_BUILD_ID) {
-		const uint8_t *bytes = (const uint8_t *)(body + 4); /* size, 3 reserved bytes, the build-id */
-		mmap.build_id.size = bytes[0] < BUILD_ID_MOST ? bytes[0] : BUILD_ID_MOST;
+	if (has_build_id(record)) {
+		const uint8_t *bytes = (const uint8_t *)(body + 4);
+		mmap.build_id.size = bytes[0];
 		memcpy(mmap.build_id.bytes, bytes + 4, mmap.build_id.size);
 	} else {
 		mmap.major = (uint32_t)low(body[4]);

@@ -415,7 +415,7 @@ static void trailers_with_any_set_of_fields(void **state)
 	}
 }
 
-static void put_mmap2(struct buf *out, bool build_id, const char *path)
+static void put_mmap2(struct buf *out, bool build_id, bool marked, const char *path)
 {
 	CLEANUP_BUF struct buf body = {0};
 	put_pair(&body, 3, 4);
@@ -434,15 +434,19 @@ static void put_mmap2(struct buf *out, bool build_id, const char *path)
 	put_text(&body, path, 8);
 	put_pair(&body, 3, 4);
 	put64(&body, 50);
-	put_record(out, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (build_id ? MISC_MMAP_BUILD_ID : 0), &body);
+	put_record(out, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (marked ? MISC_MMAP_BUILD_ID : 0), &body);
 }
 
 static void mappings_with_inode_or_build_id(void **state)
 {
 	(void)state;
-	for (int build_id = 0; build_id < 2; build_id++) {
+	static const struct {
+		bool build_id, marked;
+	} cases[] = {{false, false}, {true, true}, {false, true}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		bool build_id = cases[i].build_id;
 		CLEANUP_BUF struct buf records = {0};
-		put_mmap2(&records, build_id, "/bin/program");
+		put_mmap2(&records, build_id, cases[i].marked, "/bin/program");
 		CLEANUP_BUF struct buf file = build_simple_file(&records);
 		struct seen seen = {0};
 		struct perfdata *data;
