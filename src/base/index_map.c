@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define LEAST_SIZE 64
+
 void index_map_release(struct index_map *map)
 {
 	free(map->slots);
@@ -25,12 +27,13 @@ static void put(struct index_map *map, struct index_slot slot)
 	map->slots[at] = slot;
 }
 
-static void grow(struct index_map *map)
+static void resize(struct index_map *map, size_t size)
 {
 	struct index_slot *old = map->slots;
 	size_t old_size = old ? (size_t)map->mask + 1 : 0;
-	size_t size = old_size ? old_size * 2 : 64;
-	map->slots = mem_zalloc(size, sizeof *map->slots);
+	/* Written and not calloc'ed: a slot that is read before it is written costs two page faults. */
+	map->slots = mem_alloc(size * sizeof *map->slots);
+	memset(map->slots, 0, size * sizeof *map->slots);
 	map->mask = (uint32_t)(size - 1);
 	for (size_t i = 0; i < old_size; i++)
 		if (old[i].index_plus_1)
@@ -38,10 +41,19 @@ static void grow(struct index_map *map)
 	free(old);
 }
 
+void index_map_reserve(struct index_map *map, size_t count)
+{
+	size_t size = map->slots ? (size_t)map->mask + 1 : LEAST_SIZE;
+	while (count >= (size - 1) / 8 * 5 && size <= UINT32_MAX / 2)
+		size *= 2;
+	if (!map->slots || size > (size_t)map->mask + 1)
+		resize(map, size);
+}
+
 void index_map_insert(struct index_map *map, uint64_t hash, uint32_t index)
 {
 	if (!map->slots || map->count >= map->mask / 8 * 5)
-		grow(map);
+		resize(map, map->slots ? 2 * ((size_t)map->mask + 1) : LEAST_SIZE);
 	put(map, (struct index_slot){.tag = (uint32_t)(hash >> 32), .index_plus_1 = index + 1});
 	map->count++;
 }

@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <endian.h>
 #include <wchar.h>
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD in UTF-8 */
@@ -158,15 +159,44 @@ static const char *xml_escape(uint32_t code_point)
 	}
 }
 
-/* How many bytes need no look at all: ASCII that neither XML nor JSON has to escape. Names are little else. */
-static size_t plain_run(const char *bytes, size_t count)
+static bool is_special(unsigned char byte)
 {
 	static const bool special[256] = {
 		[0 ... 0x1f] = true, ['"'] = true, ['&'] = true,  ['\''] = true,
 		['<'] = true,        ['>'] = true, ['\\'] = true, [0x7f ... 0xff] = true,
 	};
+	return special[byte];
+}
+
+#define EACH_BYTE 0x0101010101010101ull
+/* The high bit of each byte of `word` that equals `byte`; all bytes must be below 0x80. */
+static uint64_t bytes_equal(uint64_t word, unsigned char byte)
+{
+	return ~((word ^ EACH_BYTE * byte) + EACH_BYTE * 0x7f) & EACH_BYTE * 0x80;
+}
+
+/* The high bit of each byte that is_special() holds for. */
+static uint64_t special_bytes(uint64_t word)
+{
+	uint64_t low = word & EACH_BYTE * 0x7f;
+	uint64_t from_space_on = low + EACH_BYTE * 0x60; /* in the high bits */
+	uint64_t ampersand_apostrophe = bytes_equal(low & EACH_BYTE * 0x7e, '&');
+	uint64_t less_greater = bytes_equal(low & EACH_BYTE * 0x7d, '<');
+	return ((word | ~from_space_on) & EACH_BYTE * 0x80) | ampersand_apostrophe | less_greater |
+	       bytes_equal(low, '"') | bytes_equal(low, '\\') | bytes_equal(low, 0x7f);
+}
+
+size_t text_plain(const char *bytes, size_t count)
+{
 	size_t at = 0;
-	while (at < count && !special[(unsigned char)bytes[at]])
+	for (; at + 8 <= count; at += 8) {
+		uint64_t word;
+		memcpy(&word, bytes + at, sizeof word);
+		uint64_t special = special_bytes(le64toh(word));
+		if (special)
+			return at + (size_t)__builtin_ctzll(special) / 8;
+	}
+	while (at < count && !is_special((unsigned char)bytes[at]))
 		at++;
 	return at;
 }
@@ -174,7 +204,7 @@ static size_t plain_run(const char *bytes, size_t count)
 void text_xml(struct buf *out, const char *bytes, size_t count)
 {
 	size_t kept = 0; /* start of the run that is copied as it is */
-	for (size_t at = 0, length; (at += plain_run(bytes + at, count - at)) < count; at += length) {
+	for (size_t at = 0, length; (at += text_plain(bytes + at, count - at)) < count; at += length) {
 		uint32_t code_point;
 		length = text_utf8(bytes + at, count - at, &code_point);
 		const char *escape = is_broken(code_point, length) ? REPLACEMENT : xml_escape(code_point);
@@ -239,7 +269,7 @@ void text_json(struct buf *out, const char *bytes, size_t count)
 {
 	size_t kept = 0;
 	buf_char(out, '"');
-	for (size_t at = 0, length; (at += plain_run(bytes + at, count - at)) < count; at += length) {
+	for (size_t at = 0, length; (at += text_plain(bytes + at, count - at)) < count; at += length) {
 		uint32_t code_point;
 		length = text_utf8(bytes + at, count - at, &code_point);
 		bool broken = is_broken(code_point, length);

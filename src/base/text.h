@@ -22,6 +22,9 @@ void text_decimal_grouped(struct buf *out, int64_t value, unsigned decimals);
  */
 size_t text_utf8(const char *bytes, size_t count, uint32_t *code_point);
 
+/* How many bytes at the start are ASCII that neither XML nor JSON has to escape. Names are little else. */
+size_t text_plain(const char *bytes, size_t count);
+
 /* Escaped for XML text and attributes; what XML 1.0 cannot hold and broken UTF-8 become U+FFFD. */
 void text_xml(struct buf *out, const char *bytes, size_t count);
 /* A JSON string with its quotes; broken UTF-8 becomes U+FFFD. Safe inside a CDATA section and <script>. */

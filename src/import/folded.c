@@ -1,8 +1,9 @@
 /*
  * Folded stacks → samples: "a;b;c 12" a line, or "a;b;c 10 12" where two profiles are compared.
  *
- * Such files are mostly sorted, so a line shares most of its bytes with the one before. The shared part is found by
- * comparing eight bytes at a time, and only the frames behind it are looked up.
+ * Such files are mostly sorted, so a line shares most of its bytes with the one before, and only the frames behind that
+ * part are looked at. As long as no line sorts before its predecessor, the stacks of those frames are new and need no
+ * look-up: siblings came in ascending order, and a stack that was left is never met again.
  */
 #include "base/hash.h"
 #include "import/shard.h"
@@ -25,6 +26,9 @@ struct parser {
 	size_t name_capacity;
 	struct place *places; /* the frames of the line before */
 	size_t place_count, place_capacity;
+	size_t length_before; /* of the stack in the line before */
+	struct buf last_line; /* of the block before */
+	bool unsorted; /* some line sorted before its predecessor */
 };
 
 /* A number at the end of a line, in units of 10^-decimals. */
@@ -66,6 +70,7 @@ static void finish(struct shard *shard)
 	struct parser *parser = shard->parser;
 	free(parser->frame_of_name);
 	free(parser->places);
+	buf_release(&parser->last_line);
 	free(parser);
 }
 
@@ -121,6 +126,8 @@ static size_t take_count(const char *line, size_t length, struct count *ret_coun
 static size_t shared_prefix(const char *a, const char *b, size_t most)
 {
 	size_t i = 0;
+	while (i + 64 <= most && memcmp(a + i, b + i, 64) == 0)
+		i += 64;
 	for (; i + 8 <= most; i += 8) {
 		uint64_t difference = hash_load64(a + i) ^ hash_load64(b + i);
 		if (difference)
@@ -162,10 +169,10 @@ static frame_id frame_of(struct parser *parser, uint64_t hash, const char *name,
 		       (parser->name_capacity - old) * sizeof *parser->frame_of_name);
 	}
 	if (parser->frame_of_name[id] == PROFILE_NONE)
-		parser->frame_of_name[id] = profile_frame(
+		parser->frame_of_name[id] = profile_new_frame(
 			parser->profile,
 			(struct frame){
-				.function = profile_function(parser->profile, (struct function){.name = id}),
+				.function = profile_new_function(parser->profile, (struct function){.name = id}),
 				.kind = kind_of_name(name, length),
 			});
 	return parser->frame_of_name[id];
@@ -204,11 +211,34 @@ static size_t find_names(const struct parser *parser, const char *line, size_t l
 	return count;
 }
 
-/* The stack of line[0…length), of which the first `shared` bytes equal those of the line before. */
-static stack_id stack_of(struct parser *parser, const char *line, size_t length, size_t shared)
+/* What the line shares with the one before, the separator behind a whole shared stack included. */
+static size_t shared_with_before(const struct parser *parser, const char *line, size_t length, const char *before)
 {
+	size_t most = length < parser->length_before ? length : parser->length_before;
+	size_t shared = shared_prefix(line, before, most);
+	bool whole = shared == parser->length_before && (length == shared || line[shared] == ';');
+	return shared + whole;
+}
+
+/*
+ * True when the frame line[…end), which differs from its sibling before[…end_before) at `shared`, has no equal among
+ * its siblings, since all of them sort before it.
+ */
+static bool is_next_sibling(struct parser *parser, const char *line, size_t end, const char *before, size_t end_before,
+			    size_t shared)
+{
+	unsigned char sibling = (unsigned char)(shared < end_before ? before[shared] : ';');
+	unsigned char own = (unsigned char)(shared < end ? line[shared] : ';');
+	parser->unsorted |= own <= sibling;
+	return !parser->unsorted;
+}
+
+/* The stack of line[0…length), which shares its first `shared` bytes with the line before. */
+static stack_id stack_of(struct parser *parser, const char *line, size_t length, const char *before, size_t shared)
+{
+	const struct place *sibling = NULL;
 	while (parser->place_count && parser->places[parser->place_count - 1].end >= shared)
-		parser->place_count--;
+		sibling = &parser->places[--parser->place_count];
 	stack_id stack = STACK_ROOT;
 	size_t at = 0;
 	if (parser->place_count) {
@@ -219,19 +249,20 @@ static stack_id stack_of(struct parser *parser, const char *line, size_t length,
 	while (at <= length) {
 		size_t count = find_names(parser, line, length, &at, names);
 		for (size_t i = 0; i < count; i++) {
+			size_t end = names[i].at + names[i].length;
 			frame_id frame = frame_of(parser, names[i].hash, line + names[i].at, names[i].length);
-			stack = profile_stack(parser->profile, stack, frame);
+			bool is_new = sibling && is_next_sibling(parser, line, end, before, sibling->end, shared);
+			stack = is_new ? profile_new_stack(parser->profile, stack, frame) :
+					 profile_stack(parser->profile, stack, frame);
+			sibling = NULL;
 			MEM_ROOM(parser->places, parser->place_count, parser->place_capacity);
-			parser->places[parser->place_count++] = (struct place){
-				.end = (uint32_t)(names[i].at + names[i].length),
-				.stack = stack,
-			};
+			parser->places[parser->place_count++] = (struct place){.end = (uint32_t)end, .stack = stack};
 		}
 	}
 	return stack;
 }
 
-static void add(struct parser *parser, stack_id stack, value_id value, struct count count)
+static void add(struct parser *parser, stack_id stack, bool is_new, value_id value, struct count count)
 {
 	struct profile *profile = parser->profile;
 	profile_set_decimals(profile, value, count.decimals);
@@ -242,7 +273,11 @@ static void add(struct parser *parser, stack_id stack, value_id value, struct co
 			profile->quality.overflows++;
 			break;
 		}
-	profile_add(profile, THREAD_UNKNOWN, stack, value, weight);
+	struct sample sample = {weight, THREAD_UNKNOWN, stack, value, 1};
+	if (is_new)
+		profile_new_sample(profile, sample);
+	else
+		profile_add_sum(profile, sample);
 }
 
 static void count_quality(struct parser *parser, stack_id stack)
@@ -273,20 +308,24 @@ static bool parse_line(struct parser *parser, const char *line, size_t length, c
 		shard_bad_line(parser->shard, "a stack longer than 4 GB");
 		return false;
 	}
-	size_t shared = before ? shared_prefix(line, before, stack_length) : 0;
-	if (!before)
+	size_t known = parser->profile->stack_count;
+	size_t shared = before ? shared_with_before(parser, line, stack_length, before) : 0;
+	if (!before) {
 		parser->place_count = 0;
-	stack_id stack = stack_of(parser, line, stack_length, shared);
+		parser->unsorted |= known > 1;
+	}
+	stack_id stack = stack_of(parser, line, stack_length, before, shared);
 	for (unsigned i = 0; i < parser->columns; i++)
-		add(parser, stack, parser->values[i], counts[i]);
+		add(parser, stack, stack >= known, parser->values[i], counts[i]);
 	count_quality(parser, stack);
+	parser->length_before = stack_length;
 	return true;
 }
 
 static void parse(struct shard *shard, const char *data, size_t size)
 {
 	struct parser *parser = shard->parser;
-	const char *end = data + size, *before = NULL;
+	const char *end = data + size, *before = parser->last_line.size ? parser->last_line.data : NULL;
 	for (const char *line = data; line < end; shard->lines++) {
 		const char *newline = memchr(line, '\n', (size_t)(end - line) + 1);
 		size_t length = (size_t)(newline - line);
@@ -296,6 +335,11 @@ static void parse(struct shard *shard, const char *data, size_t size)
 			before = parse_line(parser, line, length, before) ? line : NULL;
 		line = newline + 1;
 	}
+	if (before && before == parser->last_line.data)
+		return;
+	buf_clear(&parser->last_line);
+	if (before)
+		buf_add(&parser->last_line, before, parser->length_before);
 }
 
 const struct import_format format_folded = {

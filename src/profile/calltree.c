@@ -17,8 +17,10 @@ struct builder {
 	uint32_t *label, *parent;
 	uint32_t *first_child; /* NODE_ROOT: none */
 	int64_t *self[2];
+	int64_t *total[2]; /* when all nodes are there */
 	int64_t *lead; /* as in struct calltree; NULL unless in time order */
 	size_t count, capacity;
+	uint32_t *rank; /* by label: its place in the order of names */
 	struct index_map children; /* (parent, label) → node, for all but first children */
 
 	uint32_t *path; /* scratch: labels or stacks of one sample */
@@ -212,7 +214,8 @@ static void adopt_stacks(struct builder *b)
 	}
 	for (int v = 0; v < b->values; v++) {
 		free(b->self[v]);
-		b->self[v] = mem_zalloc(count, sizeof *b->self[v]);
+		b->self[v] = mem_alloc(count * sizeof *b->self[v]);
+		memset(b->self[v], 0, count * sizeof *b->self[v]);
 	}
 	b->count = count;
 	for (size_t i = 0; i < profile->sample_count; i++)
@@ -330,55 +333,57 @@ static void sort_by_key(uint32_t *to, const uint32_t *from, size_t count, const 
 	}
 }
 
+static int64_t node_weight(const struct builder *b, size_t node)
+{
+	return b->total[1] ? weight_add(b->total[0][node], b->total[1][node]) : b->total[0][node];
+}
+
+static void sum_totals(struct builder *b)
+{
+	for (int v = 0; v < b->values; v++) {
+		int64_t *total = b->total[v] = mem_alloc(b->count * sizeof *total);
+		memcpy(total, b->self[v], b->count * sizeof *total);
+		for (size_t i = b->count; i-- > 1;)
+			total[b->parent[i]] = weight_add(total[b->parent[i]], total[i]);
+	}
+}
+
 static int heavier_first(const void *left, const void *right, void *context)
 {
-	const struct calltree *unordered = context;
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	int64_t wa = unordered->total[0][a] + (unordered->total[1] ? unordered->total[1][a] : 0);
-	int64_t wb = unordered->total[0][b] + (unordered->total[1] ? unordered->total[1][b] : 0);
+	const struct builder *b = context;
+	uint32_t one = *(const uint32_t *)left, other = *(const uint32_t *)right;
+	int64_t wa = node_weight(b, one), wb = node_weight(b, other);
 	if (wa != wb)
 		return wa > wb ? -1 : 1;
-	uint32_t ra = unordered->rank[unordered->label[a]], rb = unordered->rank[unordered->label[b]];
+	uint32_t ra = b->rank[b->label[one]], rb = b->rank[b->label[other]];
 	return ra < rb ? -1 : ra > rb;
 }
 
 /* All nodes but the root, sorted by parent and among siblings as the options say. The caller frees. */
-static uint32_t *order_siblings(struct builder *b, struct calltree *unordered)
+static uint32_t *order_siblings(struct builder *b)
 {
 	size_t count = b->count;
 	uint32_t *sorted = mem_alloc(count * sizeof *sorted), *first CLEANUP_FREE = NULL;
 	if (b->options->order == ORDER_NAME) {
 		first = mem_alloc(count * sizeof *first);
-		sort_by_key(first, NULL, count, b->label, unordered->rank, b->labels.count);
+		sort_by_key(first, NULL, count, b->label, b->rank, b->labels.count);
 	} else if (b->options->order == ORDER_WIDTH) {
 		first = mem_alloc(count * sizeof *first);
 		for (size_t i = 0; i + 1 < count; i++)
 			first[i] = (uint32_t)i + 1;
-		qsort_r(first, count - 1, sizeof *first, heavier_first, unordered);
+		qsort_r(first, count - 1, sizeof *first, heavier_first, b);
 	}
 	sort_by_key(sorted, first, count, b->parent, NULL, count);
 	return sorted;
 }
 
-static void sum_totals(const struct builder *b, int64_t *total[2])
-{
-	for (int v = 0; v < b->values; v++) {
-		total[v] = mem_alloc(b->count * sizeof *total[v]);
-		memcpy(total[v], b->self[v], b->count * sizeof *total[v]);
-		for (size_t i = b->count; i-- > 1;)
-			total[v][b->parent[i]] = weight_add(total[v][b->parent[i]], total[v][i]);
-	}
-}
-
-static int64_t node_weight(int64_t *const total[2], size_t node)
-{
-	return total[1] ? weight_add(total[0][node], total[1][node]) : total[0][node];
-}
-
 int64_t weight_at_rank(const int64_t *weights, size_t count, size_t rank, size_t *ret_left)
 {
-	uint64_t found = 0;
-	for (int shift = 56; shift >= 0; shift -= 8) {
+	uint64_t found = 0, bits = 0;
+	for (size_t i = 0; i < count; i++)
+		bits |= (uint64_t)weights[i];
+	int shift = bits ? (63 - __builtin_clzll(bits)) / 8 * 8 : 0; /* bytes above are zero in every weight */
+	for (; shift >= 0; shift -= 8) {
 		size_t histogram[256] = {0};
 		for (size_t i = 0; i < count; i++) {
 			uint64_t weight = (uint64_t)weights[i] >> shift;
@@ -395,40 +400,40 @@ int64_t weight_at_rank(const int64_t *weights, size_t count, size_t rank, size_t
 }
 
 /* The heaviest weight the budget has no room for. */
-static int64_t weight_limit(const struct builder *b, int64_t *const total[2], size_t budget)
+static int64_t weight_limit(const struct builder *b, size_t budget)
 {
 	size_t left;
-	if (!total[1])
-		return weight_at_rank(total[0] + 1, b->count - 1, budget, &left);
+	if (!b->total[1])
+		return weight_at_rank(b->total[0] + 1, b->count - 1, budget, &left);
 	int64_t *both CLEANUP_FREE = mem_alloc(b->count * sizeof *both);
 	for (size_t i = 0; i < b->count; i++)
-		both[i] = node_weight(total, i);
+		both[i] = node_weight(b, i);
 	return weight_at_rank(both + 1, b->count - 1, budget, &left);
 }
 
 /* Keeps the nodes heavier than what the budget has room for. A caller weighs no less than its callees and stays too. */
-static void fold_lightest(struct builder *b, int64_t *total[2])
+static void fold_lightest(struct builder *b)
 {
 	size_t budget = b->options->node_budget;
 	if (!budget || b->count <= budget)
 		return;
-	int64_t limit = weight_limit(b, total, budget);
+	int64_t limit = weight_limit(b, budget);
 	/* Of two values compared, a picture is at most as wide as both together, and at least half as wide as that. */
-	double always = b->options->keep_share * (double)node_weight(total, 0) / b->values;
+	double always = b->options->keep_share * (double)node_weight(b, 0) / b->values;
 	uint32_t *place CLEANUP_FREE = mem_alloc(b->count * sizeof *place);
 	uint32_t kept = 1;
 	place[NODE_ROOT] = NODE_ROOT;
 	for (size_t i = 1; i < b->count; i++) {
-		int64_t weight = node_weight(total, i);
+		int64_t weight = node_weight(b, i);
 		uint32_t parent = place[b->parent[i]];
 		if (parent == NODE_OUT || (weight <= limit && (double)weight < always)) {
 			b->tree->folded_nodes++;
 			place[i] = NODE_OUT;
 			if (parent == NODE_OUT)
 				continue;
-			b->tree->folded_weight = weight_add(b->tree->folded_weight, total[0][i]);
+			b->tree->folded_weight = weight_add(b->tree->folded_weight, b->total[0][i]);
 			for (int v = 0; v < b->values; v++)
-				b->self[v][parent] = weight_add(b->self[v][parent], total[v][i]);
+				b->self[v][parent] = weight_add(b->self[v][parent], b->total[v][i]);
 			continue;
 		}
 		/* Never behind where it was read from: parents come first and nodes only move down. */
@@ -438,7 +443,7 @@ static void fold_lightest(struct builder *b, int64_t *total[2])
 			b->lead[kept] = b->lead[i];
 		for (int v = 0; v < b->values; v++) {
 			b->self[v][kept] = b->self[v][i];
-			total[v][kept] = total[v][i];
+			b->total[v][kept] = b->total[v][i];
 		}
 		place[i] = kept++;
 	}
@@ -471,25 +476,21 @@ static uint32_t *preorder_places(const struct builder *b, const uint32_t *sorted
 	return place;
 }
 
-static void finish(struct builder *b)
+/* Lays the nodes out in preorder, siblings as the options say. */
+static void arrange(struct builder *b)
 {
 	struct calltree *tree = b->tree;
-	int values = b->values;
-	struct calltree unordered = {.label = b->label};
-	sum_totals(b, unordered.total);
-	fold_lightest(b, unordered.total);
 	size_t count = b->count;
-	tree->rank = unordered.rank = labels_rank(b->labels.items, b->labels.count);
-	uint32_t *sorted CLEANUP_FREE = order_siblings(b, &unordered);
+	if (b->options->order != ORDER_INPUT)
+		b->rank = labels_rank(b->labels.items, b->labels.count);
+	uint32_t *sorted CLEANUP_FREE = order_siblings(b);
 	uint32_t *size CLEANUP_FREE = mem_alloc(count * sizeof *size);
 	uint32_t *place CLEANUP_FREE = preorder_places(b, sorted, size);
-
-	tree->count = (uint32_t)count;
 	tree->label = mem_alloc(count * sizeof *tree->label);
 	tree->parent = mem_alloc(count * sizeof *tree->parent);
 	tree->end = mem_alloc(count * sizeof *tree->end);
 	tree->depth = mem_alloc(count * sizeof *tree->depth);
-	for (int v = 0; v < values; v++) {
+	for (int v = 0; v < b->values; v++) {
 		tree->self[v] = mem_alloc(count * sizeof *tree->self[v]);
 		tree->total[v] = mem_alloc(count * sizeof *tree->total[v]);
 	}
@@ -502,15 +503,76 @@ static void finish(struct builder *b)
 		tree->parent[to] = place[b->parent[i]];
 		tree->end[to] = to + size[i];
 		tree->depth[to] = i ? tree->depth[tree->parent[to]] + 1 : 0;
-		if (tree->depth[to] > tree->max_depth)
-			tree->max_depth = tree->depth[to];
-		for (int v = 0; v < values; v++) {
+		for (int v = 0; v < b->values; v++) {
 			tree->self[v][to] = b->self[v][i];
-			tree->total[v][to] = unordered.total[v][i];
+			tree->total[v][to] = b->total[v][i];
 		}
 	}
-	for (int v = 0; v < values; v++)
-		free(unordered.total[v]);
+}
+
+/*
+ * True when the nodes stand in preorder and siblings as the options say, as those of sorted folded stacks do. Then
+ * `depth` is theirs.
+ */
+static bool stands_in_order(const struct builder *b, uint32_t *depth)
+{
+	if (b->options->order == ORDER_WIDTH)
+		return false;
+	const struct tree_label *labels = b->labels.items;
+	depth[NODE_ROOT] = 0;
+	for (uint32_t i = 1; i < b->count; i++) {
+		uint32_t caller = b->parent[i], before = i - 1, sibling = NODE_ROOT;
+		for (; before != caller && before > caller; before = b->parent[before])
+			sibling = before;
+		if (before != caller)
+			return false;
+		if (sibling != NODE_ROOT && b->options->order == ORDER_NAME &&
+		    label_compare(&labels[b->label[sibling]], &labels[b->label[i]]) >= 0)
+			return false;
+		depth[i] = depth[caller] + 1;
+	}
+	return true;
+}
+
+/* Takes the nodes as they stand. */
+static void keep_in_place(struct builder *b, uint32_t *depth)
+{
+	struct calltree *tree = b->tree;
+	tree->label = b->label;
+	tree->parent = b->parent;
+	tree->lead = b->lead;
+	tree->depth = depth;
+	tree->end = mem_alloc(b->count * sizeof *tree->end);
+	for (uint32_t i = 0; i < b->count; i++)
+		tree->end[i] = i + 1;
+	for (size_t i = b->count; i-- > 1;)
+		if (tree->end[b->parent[i]] < tree->end[i])
+			tree->end[b->parent[i]] = tree->end[i];
+	for (int v = 0; v < b->values; v++) {
+		tree->self[v] = b->self[v];
+		tree->total[v] = b->total[v];
+		b->self[v] = b->total[v] = NULL;
+	}
+	b->label = b->parent = NULL;
+	b->lead = NULL;
+}
+
+static void finish(struct builder *b)
+{
+	struct calltree *tree = b->tree;
+	sum_totals(b);
+	fold_lightest(b);
+	tree->count = (uint32_t)b->count;
+	uint32_t *depth = mem_alloc(b->count * sizeof *depth);
+	if (stands_in_order(b, depth)) {
+		keep_in_place(b, depth);
+	} else {
+		free(depth);
+		arrange(b);
+	}
+	for (uint32_t i = 0; i < tree->count; i++)
+		if (tree->depth[i] > tree->max_depth)
+			tree->max_depth = tree->depth[i];
 	tree->labels = b->labels.items;
 	tree->label_count = b->labels.count;
 	tree->arena = b->labels.arena;
@@ -540,8 +602,11 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 	free(b.label);
 	free(b.parent);
 	free(b.first_child);
-	free(b.self[0]);
-	free(b.self[1]);
+	for (int v = 0; v < 2; v++) {
+		free(b.self[v]);
+		free(b.total[v]);
+	}
+	free(b.rank);
 	free(b.lead);
 	free(b.path);
 	index_map_release(&b.children);
@@ -560,7 +625,6 @@ void calltree_release(struct calltree *tree)
 	}
 	free(tree->lead);
 	free(tree->labels);
-	free(tree->rank);
 	arena_release(&tree->arena);
 	*tree = (struct calltree){0};
 }

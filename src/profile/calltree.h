@@ -64,7 +64,6 @@ struct calltree {
 
 	struct tree_label *labels; /* labels[0] is the root's, "all" */
 	size_t label_count;
-	uint32_t *rank; /* order of labels as folded text sorts them (as if followed by ';') */
 	uint64_t left_out; /* samples without a `base` frame */
 	uint64_t folded_nodes; /* nodes given up for the node budget */
 	int64_t folded_weight; /* what they weighed, in the first value type */

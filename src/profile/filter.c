@@ -17,15 +17,19 @@ void profile_keep_value(struct profile *profile, value_id value)
 {
 	struct value_type *kept = &profile->values[value];
 	size_t to = 0;
+	bool joined = false;
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		struct sample sample = profile->samples[i];
 		if (sample.value != value && profile->values[sample.value].name != 0)
 			continue;
+		joined |= sample.value != value;
 		sample.value = value;
 		profile->samples[to++] = sample;
 	}
 	profile->sample_count = to;
-	merge_equal_samples(profile);
+	index_map_clear(&profile->sample_map);
+	if (joined)
+		merge_equal_samples(profile);
 	for (size_t i = 0; i < profile->value_count; i++) {
 		struct value_type *other = &profile->values[i];
 		if (other == kept)
@@ -149,6 +153,6 @@ void profile_keep(struct profile *profile, const struct profile_filter *filter)
 		profile->samples[to++] = sample;
 	}
 	profile->sample_count = to;
-	merge_equal_samples(profile);
+	index_map_clear(&profile->sample_map);
 	sum_quality(profile, folded);
 }

@@ -217,10 +217,8 @@ uint32_t *labels_of_threads(struct label_set *set, const struct profile *profile
 	return labels;
 }
 
-static int compare_as_folded(const void *left, const void *right, void *context)
+int label_compare(const struct tree_label *a, const struct tree_label *b)
 {
-	const struct tree_label *labels = context;
-	const struct tree_label *a = &labels[*(const uint32_t *)left], *b = &labels[*(const uint32_t *)right];
 	size_t shared = a->length < b->length ? a->length : b->length;
 	int order = memcmp(a->text, b->text, shared);
 	if (order)
@@ -230,6 +228,12 @@ static int compare_as_folded(const void *left, const void *right, void *context)
 	/* The shorter one is followed by the separator of frames. */
 	return a->length < b->length ? ';' - (int)(unsigned char)b->text[shared] :
 				       (int)(unsigned char)a->text[shared] - ';';
+}
+
+static int compare_as_folded(const void *left, const void *right, void *context)
+{
+	const struct tree_label *labels = context;
+	return label_compare(&labels[*(const uint32_t *)left], &labels[*(const uint32_t *)right]);
 }
 
 uint32_t *labels_rank(const struct tree_label *labels, size_t count)

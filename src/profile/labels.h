@@ -23,7 +23,9 @@ uint32_t *labels_of_frames(struct label_set *set, const struct profile *profile,
 /* One label per thread, LABEL_HIDDEN where none is wanted or known; the caller frees. */
 uint32_t *labels_of_threads(struct label_set *set, const struct profile *profile,
 			    const struct calltree_options *options);
-/* The place of each label when stacks are sorted as folded lines, that is, followed by ';'. The caller frees. */
+/* Order of labels in sorted folded lines, that is, as if followed by ';'. */
+int label_compare(const struct tree_label *a, const struct tree_label *b);
+/* The place of each label in that order. The caller frees. */
 uint32_t *labels_rank(const struct tree_label *labels, size_t count);
 
 #endif

@@ -11,11 +11,13 @@ const char *frame_kind_name(enum frame_kind kind)
 	return (unsigned)kind < FRAME_KINDS ? names[kind] : "unknown";
 }
 
-static stack_id new_stack(struct profile *profile, stack_id parent, frame_id frame)
+stack_id profile_new_stack(struct profile *profile, stack_id parent, frame_id frame)
 {
 	MEM_ROOM(profile->stacks, profile->stack_count, profile->stack_capacity);
 	stack_id id = (stack_id)profile->stack_count++;
 	profile->stacks[id] = (struct stack){.parent = parent, .frame = frame, .first_child = STACK_ROOT};
+	if (parent != PROFILE_NONE && profile->stacks[parent].first_child == STACK_ROOT)
+		profile->stacks[parent].first_child = id;
 	return id;
 }
 
@@ -23,7 +25,8 @@ void profile_init(struct profile *profile)
 {
 	*profile = (struct profile){0};
 	strpool_init(&profile->strings);
-	new_stack(profile, PROFILE_NONE, PROFILE_NONE); /* STACK_ROOT */
+	profile_new_stack(profile, PROFILE_NONE, PROFILE_NONE); /* STACK_ROOT */
+	profile->stacks_indexed = profile->stack_count;
 	MEM_ROOM(profile->threads, profile->thread_count, profile->thread_capacity);
 	profile->threads[profile->thread_count++] = (struct thread){.pid = -1, .tid = -1};
 }
@@ -52,58 +55,97 @@ str_id profile_string(struct profile *profile, const char *bytes, size_t length)
 	return strpool_add(&profile->strings, bytes, length);
 }
 
+static uint64_t hash_function(const struct function *function)
+{
+	return hash_mix(hash_pair(function->name, function->module), function->file ^ HASH_K2);
+}
+
+function_id profile_new_function(struct profile *profile, struct function function)
+{
+	MEM_ROOM(profile->functions, profile->function_count, profile->function_capacity);
+	function_id id = (function_id)profile->function_count++;
+	profile->functions[id] = function;
+	return id;
+}
+
+static void index_functions(struct profile *profile)
+{
+	struct index_map *map = &profile->function_map;
+	while (map->count < profile->function_count)
+		index_map_insert(map, hash_function(&profile->functions[map->count]), map->count);
+}
+
 function_id profile_function(struct profile *profile, struct function function)
 {
-	uint64_t hash = hash_mix(hash_pair(function.name, function.module), function.file ^ HASH_K2);
+	index_functions(profile);
 	struct index_probe probe;
-	for (uint32_t i = index_map_first(&profile->function_map, hash, &probe); i != INDEX_NONE;
+	for (uint32_t i = index_map_first(&profile->function_map, hash_function(&function), &probe); i != INDEX_NONE;
 	     i = index_map_next(&profile->function_map, &probe)) {
 		const struct function *other = &profile->functions[i];
 		if (other->name == function.name && other->module == function.module && other->file == function.file)
 			return i;
 	}
-	MEM_ROOM(profile->functions, profile->function_count, profile->function_capacity);
-	function_id id = (function_id)profile->function_count++;
-	profile->functions[id] = function;
-	index_map_insert(&profile->function_map, hash, id);
+	return profile_new_function(profile, function);
+}
+
+static uint64_t hash_frame(const struct frame *frame)
+{
+	return hash_mix(hash_pair(frame->function, frame->line), frame->address ^ frame->kind ^ HASH_K2);
+}
+
+frame_id profile_new_frame(struct profile *profile, struct frame frame)
+{
+	frame.reserved = 0;
+	MEM_ROOM(profile->frames, profile->frame_count, profile->frame_capacity);
+	frame_id id = (frame_id)profile->frame_count++;
+	profile->frames[id] = frame;
 	return id;
+}
+
+static void index_frames(struct profile *profile)
+{
+	struct index_map *map = &profile->frame_map;
+	while (map->count < profile->frame_count)
+		index_map_insert(map, hash_frame(&profile->frames[map->count]), map->count);
 }
 
 frame_id profile_frame(struct profile *profile, struct frame frame)
 {
+	index_frames(profile);
 	frame.reserved = 0;
-	uint64_t hash = hash_mix(hash_pair(frame.function, frame.line), frame.address ^ frame.kind ^ HASH_K2);
 	struct index_probe probe;
-	for (uint32_t i = index_map_first(&profile->frame_map, hash, &probe); i != INDEX_NONE;
+	for (uint32_t i = index_map_first(&profile->frame_map, hash_frame(&frame), &probe); i != INDEX_NONE;
 	     i = index_map_next(&profile->frame_map, &probe))
 		if (memcmp(&profile->frames[i], &frame, sizeof frame) == 0)
 			return i;
-	MEM_ROOM(profile->frames, profile->frame_count, profile->frame_capacity);
-	frame_id id = (frame_id)profile->frame_count++;
-	profile->frames[id] = frame;
-	index_map_insert(&profile->frame_map, hash, id);
-	return id;
+	return profile_new_frame(profile, frame);
+}
+
+/* First children need no index: their parents know them. */
+static void index_stacks(struct profile *profile)
+{
+	for (; profile->stacks_indexed < profile->stack_count; profile->stacks_indexed++) {
+		stack_id id = (stack_id)profile->stacks_indexed;
+		const struct stack *stack = &profile->stacks[id];
+		if (profile->stacks[stack->parent].first_child != id)
+			index_map_insert(&profile->stack_map, hash_pair(stack->parent, stack->frame), id);
+	}
 }
 
 stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame)
 {
 	stack_id first = profile->stacks[parent].first_child;
-	if (first == STACK_ROOT) {
-		stack_id id = new_stack(profile, parent, frame);
-		profile->stacks[parent].first_child = id;
-		return id;
-	}
+	if (first == STACK_ROOT)
+		return profile_new_stack(profile, parent, frame);
 	if (profile->stacks[first].frame == frame)
 		return first;
-	uint64_t hash = hash_pair(parent, frame);
+	index_stacks(profile);
 	struct index_probe probe;
-	for (uint32_t i = index_map_first(&profile->stack_map, hash, &probe); i != INDEX_NONE;
+	for (uint32_t i = index_map_first(&profile->stack_map, hash_pair(parent, frame), &probe); i != INDEX_NONE;
 	     i = index_map_next(&profile->stack_map, &probe))
 		if (profile->stacks[i].parent == parent && profile->stacks[i].frame == frame)
 			return i;
-	stack_id id = new_stack(profile, parent, frame);
-	index_map_insert(&profile->stack_map, hash, id);
-	return id;
+	return profile_new_stack(profile, parent, frame);
 }
 
 /* True when walking from `stack` to the root meets exactly these frames. */
@@ -190,28 +232,48 @@ void profile_add(struct profile *profile, thread_id thread, stack_id stack, valu
 	profile_add_sum(profile, (struct sample){weight, thread, stack, value, 1});
 }
 
+static uint64_t hash_sample(const struct sample *sample)
+{
+	return hash_mix(hash_pair(sample->thread, sample->stack), sample->value ^ HASH_K2);
+}
+
+void profile_new_sample(struct profile *profile, struct sample sample)
+{
+	MEM_ROOM(profile->samples, profile->sample_count, profile->sample_capacity);
+	profile->samples[profile->sample_count++] = sample;
+}
+
+static void index_samples(struct profile *profile)
+{
+	struct index_map *map = &profile->sample_map;
+	while (map->count < profile->sample_count)
+		index_map_insert(map, hash_sample(&profile->samples[map->count]), map->count);
+}
+
+static struct sample *find_equal(struct profile *profile, const struct sample *sought)
+{
+	index_samples(profile);
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&profile->sample_map, hash_sample(sought), &probe); i != INDEX_NONE;
+	     i = index_map_next(&profile->sample_map, &probe)) {
+		struct sample *sample = &profile->samples[i];
+		if (sample->stack == sought->stack && sample->thread == sought->thread &&
+		    sample->value == sought->value)
+			return sample;
+	}
+	return NULL;
+}
+
 void profile_add_sum(struct profile *profile, struct sample sum)
 {
-	uint64_t hash = 0;
-	if (!profile->ordered) {
-		hash = hash_mix(hash_pair(sum.thread, sum.stack), sum.value ^ HASH_K2);
-		struct index_probe probe;
-		for (uint32_t i = index_map_first(&profile->sample_map, hash, &probe); i != INDEX_NONE;
-		     i = index_map_next(&profile->sample_map, &probe)) {
-			struct sample *sample = &profile->samples[i];
-			if (sample->stack == sum.stack && sample->thread == sum.thread && sample->value == sum.value) {
-				add_weight(profile, &sample->weight, sum.weight);
-				if (__builtin_add_overflow(sample->count, sum.count, &sample->count))
-					sample->count = UINT32_MAX;
-				return;
-			}
-		}
+	struct sample *sample = profile->ordered ? NULL : find_equal(profile, &sum);
+	if (!sample) {
+		profile_new_sample(profile, sum);
+		return;
 	}
-	MEM_ROOM(profile->samples, profile->sample_count, profile->sample_capacity);
-	uint32_t id = (uint32_t)profile->sample_count++;
-	profile->samples[id] = sum;
-	if (!profile->ordered)
-		index_map_insert(&profile->sample_map, hash, id);
+	add_weight(profile, &sample->weight, sum.weight);
+	if (__builtin_add_overflow(sample->count, sum.count, &sample->count))
+		sample->count = UINT32_MAX;
 }
 
 void profile_set_decimals(struct profile *profile, value_id value, unsigned decimals)

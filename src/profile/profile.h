@@ -98,7 +98,12 @@ struct profile {
 	bool differential; /* value 0 is "before", value 1 is "after" */
 	struct quality quality;
 
+	/*
+	 * Those of functions, frames, stacks and samples may know only the first of them: what was added as new is
+	 * indexed when something is looked up.
+	 */
 	struct index_map function_map, frame_map, stack_map, path_map, thread_map, sample_map;
+	size_t stacks_indexed; /* the others' maps count what they hold */
 };
 
 void profile_init(struct profile *profile);
@@ -118,6 +123,14 @@ value_id profile_value(struct profile *profile, const char *name, const char *un
 void profile_add(struct profile *profile, thread_id thread, stack_id stack, value_id value, int64_t weight);
 /* Adds what was added up elsewhere: its weight and its count count. */
 void profile_add_sum(struct profile *profile, struct sample sum);
+/*
+ * The same, by a caller who knows that the profile has no equal one yet. Nothing is looked up, which makes reading
+ * sorted stacks a matter of appending.
+ */
+function_id profile_new_function(struct profile *profile, struct function function);
+frame_id profile_new_frame(struct profile *profile, struct frame frame);
+stack_id profile_new_stack(struct profile *profile, stack_id parent, frame_id frame);
+void profile_new_sample(struct profile *profile, struct sample sample);
 /* Makes a value type's unit 10^-decimals; weights already there are rescaled. Never lowers it. */
 void profile_set_decimals(struct profile *profile, value_id value, unsigned decimals);
 

@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "profile/functions.h"
+#include "profile/labels.h"
 #include "render/diff.h"
 #include "render/screen.h"
 
@@ -45,8 +46,8 @@ static int compare_rows(const void *left, const void *right, void *context)
 		return ca->significant ? -1 : 1;
 	if (size_of(ca) != size_of(cb))
 		return size_of(ca) > size_of(cb) ? -1 : 1;
-	const uint32_t *rank = sorting->diff->tree.rank;
-	return rank[a->label] < rank[b->label] ? -1 : rank[a->label] > rank[b->label];
+	const struct tree_label *labels = sorting->diff->tree.labels;
+	return label_compare(&labels[a->label], &labels[b->label]);
 }
 
 size_t *diff_sorted(const struct diff *diff, enum diff_sort sort, bool all, size_t *ret_count)

@@ -64,13 +64,37 @@ char *number_fixed(char *to, int64_t scaled, unsigned digits)
 	return digits ? end + 1 + digits : end;
 }
 
+static char *put_two(char *to, uint32_t value)
+{
+	to[0] = (char)('0' + value / 10);
+	to[1] = (char)('0' + value % 10);
+	return to + 2;
+}
+
+static char *put_up_to_two(char *to, uint32_t value)
+{
+	if (value >= 10)
+		return put_two(to, value);
+	*to = (char)('0' + value);
+	return to + 1;
+}
+
 char *number_integer(char *to, int64_t value)
 {
-	if (value >= 0 && value < 10) { /* most of what a tree is made of */
-		*to = (char)('0' + value);
-		return to + 1;
+	/* Small ones are most of what a tree is made of. */
+	if (value < 0 || value >= 1000000)
+		return number_fixed(to, value, 0);
+	uint32_t rest = (uint32_t)value;
+	if (rest >= 10000) {
+		to = put_up_to_two(to, rest / 10000);
+		to = put_two(to, rest / 100 % 100);
+		return put_two(to, rest % 100);
 	}
-	return number_fixed(to, value, 0);
+	if (rest >= 100) {
+		to = put_up_to_two(to, rest / 100);
+		return put_two(to, rest % 100);
+	}
+	return put_up_to_two(to, rest);
 }
 
 char *number_short(char *to, double value)

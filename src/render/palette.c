@@ -168,7 +168,7 @@ static bool starts_with(const char *name, const char *start)
 static bool starts_with_any(const char *name, const char *const *starts)
 {
 	for (; *starts; starts++)
-		if (starts_with(name, *starts))
+		if (*name == **starts && starts_with(name, *starts))
 			return true;
 	return false;
 }
@@ -289,12 +289,15 @@ static const struct colour_class *safe_class(const char *name, enum name_kind ki
 		[KIND_UNKNOWN] = {safe_unknown, "unknown"}, [KIND_WAKER] = {safe_waker, "waker"},
 	};
 	static const struct colour_class scoped = {safe_scoped, "C++, Rust"};
+	if (kind != KIND_NATIVE)
+		return &classes[kind];
 	/* Folded text has no kinds, but the names of some languages give them away. */
-	if (kind == KIND_NATIVE && (looks_like_java(name) || looks_like_javascript(name)))
-		kind = KIND_JIT;
-	else if (kind == KIND_NATIVE && strstr(name, ".py:"))
-		kind = KIND_PYTHON;
-	return kind == KIND_NATIVE && strstr(name, "::") ? &scoped : &classes[kind];
+	if (looks_like_java(name) || looks_like_javascript(name))
+		return &classes[KIND_JIT];
+	const char *colon = strchr(name, ':');
+	if (colon && strstr(name, ".py:"))
+		return &classes[KIND_PYTHON];
+	return colon && strstr(colon, "::") ? &scoped : &classes[KIND_NATIVE];
 }
 
 static const struct colour_class plain_classes[PALETTE_COUNT] = {

@@ -12,10 +12,22 @@ static double perl_random(uint32_t seed)
 	return ldexp((double)state, -48);
 }
 
+static uint32_t sum_of_bytes(const char eight[8])
+{
+	const uint64_t even = 0x00ff00ff00ff00ff;
+	uint64_t word;
+	memcpy(&word, eight, sizeof word);
+	uint64_t pairs = (word & even) + (word >> 8 & even);
+	return (uint32_t)(pairs * 0x0001000100010001 >> 48);
+}
+
 static double sum_of_characters(const char *name, size_t length)
 {
 	uint32_t sum = 0;
-	for (size_t at = 0; at < length;) {
+	size_t at = 0;
+	for (size_t plain = text_plain(name, length); at + 8 <= plain; at += 8)
+		sum += sum_of_bytes(name + at);
+	while (at < length) {
 		uint32_t code_point = (unsigned char)name[at];
 		if (code_point < 0x80)
 			at++;

@@ -65,9 +65,9 @@ static bool mark_was_added(const struct svg_picture *picture, const struct tree_
 /* Characters, and whether XML can hold the text as it is, which nearly all names are. */
 static size_t count_characters(const char *text, size_t length, bool *ret_plain)
 {
-	size_t count = 0;
+	size_t count = text_plain(text, length);
 	bool plain = true;
-	for (size_t at = 0; at < length; count++) {
+	for (size_t at = count; at < length; count++) {
 		unsigned char byte = (unsigned char)text[at];
 		uint32_t code_point;
 		plain &= byte >= 0x20 && byte < 0x7f && byte != '<' && byte != '>' && byte != '&' && byte != '"' &&

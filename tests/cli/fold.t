@@ -136,3 +136,15 @@ Filters of threads and functions work on text too, and the quality is that of wh
   "quality": {"samples": 1, "stacks": 0, "lost": 0, "truncated": 0, "unresolved": 1, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [{"module": "/y", "unresolved_frames": 1}], "text": "1 sample · 1 sample with unresolved frames, most in y"}
   $ printf 'a;b 1\na;[unknown] 2\n' | wick report --symbol b --json | grep -o '"quality": .*'
   "quality": {"samples": 0, "stacks": 1, "lost": 0, "truncated": 0, "unresolved": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "1 folded stack"}
+
+Folded lines: what a line shares with the one before ends where its stack does, sorted or not.
+
+  $ printf 'a;b 12\na;b c 3\na;b;c 4\na;b 1\na;b; 2\na 5\n' | wick fold
+  a 5
+  a;b 15
+  a;b c 3
+  a;b;c 4
+  $ seq 3000 | awk '{ printf "m;f%d;g%d;h%d %d\n", $1 % 7, $1 % 31, $1 % 911, $1 }' >mixed
+  $ sort mixed >sorted
+  $ wick fold mixed >of-mixed; wick fold sorted >of-sorted; wick fold of-mixed >again; cmp of-mixed of-sorted && cmp of-mixed again
+  $ wick flame mixed >mixed.svg; wick flame of-mixed >folded.svg; cmp mixed.svg folded.svg

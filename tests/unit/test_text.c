@@ -42,6 +42,21 @@ static void numbers_are_grouped(void **state)
 	}
 }
 
+/* Each byte at each place of a longer text, so that every way through the words is taken. */
+static void plain_text_ends_at_the_first_byte_to_escape(void **state)
+{
+	(void)state;
+	char text[24];
+	for (unsigned byte = 0; byte < 256; byte++) {
+		bool plain = byte >= ' ' && byte < 0x7f && (!byte || !strchr("\"&'<>\\", (int)byte));
+		for (size_t at = 0; at < sizeof text; at++) {
+			memset(text, 'x', sizeof text);
+			text[at] = (char)byte;
+			assert_int_equal(text_plain(text, sizeof text), plain ? sizeof text : at);
+		}
+	}
+}
+
 static void bytes_have_a_unit(void **state)
 {
 	(void)state;
@@ -235,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(numbers_are_grouped, release_out),
+		cmocka_unit_test(plain_text_ends_at_the_first_byte_to_escape),
 		cmocka_unit_test_teardown(bytes_have_a_unit, release_out),
 		cmocka_unit_test_teardown(decimals_lose_trailing_zeros, release_out),
 		cmocka_unit_test(utf8_is_decoded),
