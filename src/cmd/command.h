@@ -43,6 +43,7 @@ struct option_row {
 	const char *const *choices; /* NULL-terminated */
 	double min, max;
 	size_t list; /* OPTION_FLAG: offset of a struct option_list; 0: none */
+	const char *only; /* the command that has it, where several share a table; NULL: all of them */
 	bool negatable;
 	bool hidden; /* accepted for compatibility, not listed in --help; listed in the man page */
 };
@@ -72,6 +73,8 @@ extern const struct command *const commands[];
 extern const struct command command_record, command_fold, command_flame, command_diff, command_report, command_script,
 	command_doctor;
 
+/* The row after `row` (NULL: the first) in the table of a command, headings included; NULL after the last. */
+const struct option_row *option_next(const struct command *command, const struct option_row *row);
 /*
  * Parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long options take "--name value"
  * and "--name=value", unique prefixes are accepted as Getopt::Long does, "--" ends options, "-" is an argument.

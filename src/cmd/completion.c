@@ -1,11 +1,6 @@
 /* Completion scripts from the tables. */
 #include "cmd/help.h"
 
-static bool is_end(const struct option_row *row)
-{
-	return row->type == OPTION_HEADING && !row->help;
-}
-
 /* Values that are names of files; others are completed from their choices or not at all. */
 static bool takes_file(const struct option_row *row)
 {
@@ -14,7 +9,7 @@ static bool takes_file(const struct option_row *row)
 
 static void add_bash_words(struct buf *out, const struct command *command)
 {
-	for (const struct option_row *row = command->options; !is_end(row); row++) {
+	for (const struct option_row *row = NULL; (row = option_next(command, row));) {
 		if (row->type == OPTION_HEADING || row->hidden)
 			continue;
 		buf_printf(out, " --%s", row->name);
@@ -35,7 +30,7 @@ static void add_bash_pattern(struct buf *out, const struct command *command, con
 /* The words behind an option, by "command:option". Options of the same command without a rule give nothing. */
 static void add_bash_values(struct buf *out, const struct command *command)
 {
-	for (const struct option_row *row = command->options; !is_end(row); row++) {
+	for (const struct option_row *row = NULL; (row = option_next(command, row));) {
 		if (row->type == OPTION_HEADING || row->type == OPTION_FLAG)
 			continue;
 		add_bash_pattern(out, command, row);
@@ -144,7 +139,7 @@ static void add_zsh_spec(struct buf *out, const struct option_row *row, const ch
 static void add_zsh_command(struct buf *out, const struct command *command)
 {
 	buf_printf(out, "\t%s)\n\t\t_arguments -s \\\n", command->name);
-	for (const struct option_row *row = command->options; !is_end(row); row++) {
+	for (const struct option_row *row = NULL; (row = option_next(command, row));) {
 		if (row->type == OPTION_HEADING || row->hidden)
 			continue;
 		char letter[2] = {row->letter, '\0'};

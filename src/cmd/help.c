@@ -106,10 +106,9 @@ static void add_option(struct buf *out, const struct option_row *row, size_t wid
 
 static void add_options(struct buf *out, const struct command *command, size_t width)
 {
-	const struct option_row *row = command->options;
-	if (row->type != OPTION_HEADING)
+	if (command->options->type != OPTION_HEADING)
 		buf_str(out, "\nOptions:\n");
-	for (; row->type != OPTION_HEADING || row->help; row++) {
+	for (const struct option_row *row = NULL; (row = option_next(command, row));) {
 		if (row->type == OPTION_HEADING)
 			buf_printf(out, "\n%s:\n", row->help);
 		else if (!row->hidden)

@@ -116,7 +116,7 @@ static void add_option(struct buf *out, const struct option_row *row)
 static void add_options(struct buf *out, const struct command *command)
 {
 	buf_str(out, ".SH OPTIONS\n");
-	for (const struct option_row *row = command->options; row->type != OPTION_HEADING || row->help; row++) {
+	for (const struct option_row *row = NULL; (row = option_next(command, row));) {
 		if (row->type == OPTION_HEADING) {
 			buf_str(out, ".SS ");
 			add_line(out, row->help);

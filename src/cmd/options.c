@@ -42,16 +42,19 @@ static void *field_of(const struct parser *parser, const struct option_row *row)
 	return (char *)parser->fields + row->offset;
 }
 
-static bool is_end(const struct option_row *row)
+const struct option_row *option_next(const struct command *command, const struct option_row *row)
 {
-	return row->type == OPTION_HEADING && !row->help;
+	for (row = row ? row + 1 : command->options; row->type != OPTION_HEADING || row->help; row++)
+		if (!row->only || strcmp(row->only, command->name) == 0)
+			return row;
+	return NULL;
 }
 
 static const struct option_row *next_option(const struct command *command, const struct option_row *row)
 {
 	if (row == &help_row)
 		return NULL;
-	for (row = row ? row + 1 : command->options; !is_end(row); row++)
+	while ((row = option_next(command, row)))
 		if (row->type != OPTION_HEADING)
 			return row;
 	return &help_row;

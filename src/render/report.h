@@ -54,6 +54,9 @@ struct tree_pruning {
 	double min_percent; /* of the tree's total */
 	uint32_t max_depth; /* 0: no limit */
 	size_t limit; /* children of one node; 0: no limit */
+	/* May be set: of a node for which it is true no child is listed. */
+	bool (*closed)(const void *context, uint32_t node);
+	const void *context;
 };
 
 /* The tree must be ordered by width. */
@@ -63,6 +66,9 @@ void tree_lines_release(struct tree_lines *lines);
 /* `lines` are of `tree`, whose root is not among them. `bottom_up`: the tree was built in reverse. */
 void report_text_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
 		      bool bottom_up, struct outfile *out);
+/* One line of it, without the newline. `open` has max_level + 1 elements, and lines are asked for in their order. */
+void report_tree_line(struct buf *out, const struct report *report, const struct calltree *tree,
+		      const struct tree_lines *lines, size_t at, bool *open, bool bottom_up);
 void report_json_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
 		      struct outfile *out);
 void report_csv_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,

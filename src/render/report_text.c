@@ -320,8 +320,8 @@ static void add_heat(struct buf *out, const struct report *report, bool shown, d
 	buf_str(out, "  ");
 }
 
-static void add_tree_line(struct buf *out, const struct report *report, const struct calltree *tree,
-			  const struct tree_lines *lines, size_t at, bool *open, bool bottom_up)
+void report_tree_line(struct buf *out, const struct report *report, const struct calltree *tree,
+		      const struct tree_lines *lines, size_t at, bool *open, bool bottom_up)
 {
 	const struct tree_line *line = &lines->lines[at];
 	/* Down a chain a share is written only where it changes. */
@@ -335,7 +335,6 @@ static void add_tree_line(struct buf *out, const struct report *report, const st
 	}
 	used += add_branches(out, report, line, open);
 	add_tree_name(out, report, tree, line, used);
-	buf_char(out, '\n');
 }
 
 void report_text_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
@@ -354,7 +353,8 @@ void report_text_tree(const struct report *report, const struct calltree *tree, 
 	buf_char(&text, '\n');
 	bool *open CLEANUP_FREE = mem_zalloc((size_t)lines->max_level + 1, sizeof *open);
 	for (size_t i = 0; i < lines->count; i++) {
-		add_tree_line(&text, report, tree, lines, i, open, bottom_up);
+		report_tree_line(&text, report, tree, lines, i, open, bottom_up);
+		buf_char(&text, '\n');
 		flush(&text, out);
 	}
 	add_foot(&text, report);

@@ -8,9 +8,9 @@
 void screen_style(struct buf *out, bool colour, enum screen_style style)
 {
 	static const char *const codes[] = {
-		[STYLE_PLAIN] = "\033[0m",   [STYLE_BOLD] = "\033[1m",  [STYLE_DIM] = "\033[2m",
-		[STYLE_HOT] = "\033[1;31m",  [STYLE_WARM] = "\033[33m", [STYLE_WORSE] = "\033[31m",
-		[STYLE_BETTER] = "\033[32m",
+		[STYLE_PLAIN] = "\033[0m",   [STYLE_BOLD] = "\033[1m",    [STYLE_DIM] = "\033[2m",
+		[STYLE_HOT] = "\033[1;31m",  [STYLE_WARM] = "\033[33m",   [STYLE_WORSE] = "\033[31m",
+		[STYLE_BETTER] = "\033[32m", [STYLE_ACCENT] = "\033[36m", [STYLE_INVERSE] = "\033[7m",
 	};
 	if (colour)
 		buf_str(out, codes[style]);

@@ -15,6 +15,8 @@ enum screen_style {
 	STYLE_WARM,
 	STYLE_WORSE, /* grew */
 	STYLE_BETTER, /* shrank */
+	STYLE_ACCENT,
+	STYLE_INVERSE,
 };
 
 /* Switches the style when `colour` is true; STYLE_PLAIN ends the one before. */

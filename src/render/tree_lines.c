@@ -31,9 +31,10 @@ static void open_node(struct lister *l, uint32_t node, uint32_t line, uint32_t l
 	const struct calltree *tree = l->tree;
 	struct open_node open = {.node = node, .line = line, .level = level, .next = node + 1};
 	size_t children = 0;
+	bool closed = l->pruning->closed && l->pruning->closed(l->pruning->context, node);
 	/* Heaviest first, so what stays comes before what is pruned. */
 	for (uint32_t child = node + 1; child < tree->end[node]; child = tree->end[child], children++) {
-		if (stays(l, child, children)) {
+		if (!closed && stays(l, child, children)) {
 			open.visible++;
 		} else {
 			open.hidden++;
