@@ -47,7 +47,7 @@ WEB_JS := $(addprefix src/web/,data.js state.js tree.js search.js layout.js colo
 	toolbar.js panel.js popups.js flame.js)
 WEB_CSS := src/web/flame.css
 
-COMMANDS := record fold flame diff report script doctor
+COMMANDS := record top fold flame diff report script doctor
 MAN_PAGES := $(BUILD)/man/wick.1 $(COMMANDS:%=$(BUILD)/man/wick-%.1)
 COMPLETIONS := $(BUILD)/completions/wick.bash $(BUILD)/completions/_wick
 

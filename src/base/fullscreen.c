@@ -155,9 +155,10 @@ void fullscreen_draw(struct fullscreen *screen, const struct buf *text)
 	for (unsigned row = 1; *new || *old; row++) {
 		size_t length = line_length(new), before = line_length(old);
 		if (length != before || memcmp(new, old, length) != 0 || !*old) {
-			buf_printf(out, "\033[%u;1H", row);
+			/* Erasing comes first: behind a line that fills its row it would take the last column. */
+			buf_printf(out, "\033[%u;1H\033[K", row);
 			buf_add(out, new, length);
-			buf_str(out, "\033[0m\033[K");
+			buf_str(out, "\033[0m");
 		}
 		new += length + (new[length] != '\0');
 		old += before + (old[before] != '\0');

@@ -34,7 +34,7 @@ struct recorder {
 	int *process_fds; /* become readable when the process ends */
 	size_t process_count, processes_left;
 	bool kernel; /* samples of the kernel are recorded */
-	bool samples_on;
+	bool samples_on, paused;
 	uint64_t started;
 	struct recorder_progress progress;
 	bool done;
@@ -265,6 +265,8 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		result = choose_events(recorder, &limits, err);
 	if (!result)
 		result = shape_events(recorder, &limits, &rings.shape, err);
+	if (options->streams)
+		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
 	if (!result && options->command)
 		result = target_start_command(&recorder->target, options->command, &recorder->old_mask, err);
 	if (!result)
@@ -378,6 +380,23 @@ static void keep_time(struct recorder *recorder)
 		stop(recorder, RECORDER_TIME_OVER);
 }
 
+static void obey(struct recorder *recorder)
+{
+	const struct recorder_control *control = recorder->options.control;
+	if (!control)
+		return;
+	if (atomic_load(&control->stop))
+		stop(recorder, RECORDER_INTERRUPTED);
+	bool pause = atomic_load(&control->pause);
+	if (pause == recorder->paused || !recorder->samples_on)
+		return;
+	if (pause)
+		rings_disable_samples(recorder->rings);
+	else
+		rings_enable_samples(recorder->rings);
+	recorder->paused = pause;
+}
+
 static int wait_and_drain(struct recorder *recorder, const struct event_sink *sink)
 {
 	struct epoll_event events[16];
@@ -389,6 +408,7 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 			stop(recorder, RECORDER_TARGET_ENDED);
 	}
 	keep_time(recorder);
+	obey(recorder);
 	int result = rings_drain(recorder->rings, sink, false);
 	if (recorder->options.progress)
 		recorder->options.progress(recorder->options.context, &recorder->progress);

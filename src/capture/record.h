@@ -10,7 +10,14 @@
 #include "capture/target.h"
 #include "event/event.h"
 
+#include <stdatomic.h>
+
 struct recorder;
+
+/* What another thread may ask of a recording that runs. Looked at several times a second. */
+struct recorder_control {
+	atomic_bool stop, pause;
+};
 
 /* How far it is, now and then. */
 struct recorder_progress {
@@ -21,6 +28,7 @@ struct recorder_progress {
 struct recorder_options {
 	const char *processes, *threads; /* lists; NULL: none */
 	char *const *command; /* ended by NULL; NULL: none */
+	const int *streams; /* standard input, output and error for the command, -1: those of wick; NULL: all of them */
 	const char *const *names; /* patterns for processes, ended by NULL; NULL: none */
 	const uid_t *user; /* of processes; NULL: any */
 	const char *cgroup; /* NULL: none */
@@ -33,6 +41,7 @@ struct recorder_options {
 	bool inherit;
 	bool no_kernel; /* samples of user space only */
 	uint64_t duration, delay; /* nanoseconds; 0: none */
+	const struct recorder_control *control; /* NULL: none */
 	void (*progress)(void *context, const struct recorder_progress *progress);
 	void *context;
 	/* A step down that was taken, one line each. */
@@ -42,7 +51,7 @@ struct recorder_options {
 enum recorder_end {
 	RECORDER_TARGET_ENDED,
 	RECORDER_TIME_OVER,
-	RECORDER_INTERRUPTED, /* by SIGINT, SIGTERM or SIGHUP */
+	RECORDER_INTERRUPTED, /* by SIGINT, SIGTERM or SIGHUP, or asked to stop */
 };
 
 struct recorder_result {

@@ -373,6 +373,11 @@ void rings_enable_samples(struct rings *rings)
 	control(rings, PERF_EVENT_IOC_ENABLE, false, true);
 }
 
+void rings_disable_samples(struct rings *rings)
+{
+	control(rings, PERF_EVENT_IOC_DISABLE, false, true);
+}
+
 void rings_disable(struct rings *rings)
 {
 	control(rings, PERF_EVENT_IOC_DISABLE, true, true);

@@ -31,6 +31,8 @@ const struct event_source *rings_sources(const struct rings *rings, size_t *ret_
 /* From now on records of mappings and tasks come, or samples too. */
 void rings_enable_tracking(struct rings *rings);
 void rings_enable_samples(struct rings *rings);
+/* No samples any more; mappings and tasks are still told. */
+void rings_disable_samples(struct rings *rings);
 void rings_disable(struct rings *rings);
 
 /* Adds the rings to an epoll instance; their events have `data` as data. */

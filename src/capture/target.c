@@ -15,7 +15,7 @@
 
 void target_init(struct target *target)
 {
-	*target = (struct target){.start_fd = -1, .failure_fd = -1, .cgroup = -1};
+	*target = (struct target){.start_fd = -1, .failure_fd = -1, .cgroup = -1, .streams = {-1, -1, -1}};
 }
 
 static void close_fd(int *fd)
@@ -222,9 +222,13 @@ int target_set_cgroup(struct target *target, int folder, bool by_kernel, struct 
 
 /* --- a command --- */
 
-static _Noreturn void run_command(char *const *arguments, const sigset_t *mask, int start, int failure)
+static _Noreturn void run_command(const struct target *target, char *const *arguments, const sigset_t *mask, int start,
+				  int failure)
 {
 	char go;
+	for (int fd = 0; fd < 3; fd++)
+		if (target->streams[fd] >= 0)
+			dup2(target->streams[fd], fd);
 	/* What wick itself ignores must not be ignored by the command. */
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
@@ -251,7 +255,7 @@ int target_start_command(struct target *target, char *const *arguments, const vo
 	pid_t child = fork();
 	if (child == 0) {
 		close(start[1]); /* else it would never see the end of the pipe */
-		run_command(arguments, mask, start[0], failure[1]);
+		run_command(target, arguments, mask, start[0], failure[1]);
 	}
 	int error = errno;
 	close(start[0]);

@@ -20,6 +20,7 @@ struct target {
 	size_t pid_count, pid_capacity;
 	int32_t *cpus; /* where to record */
 	size_t cpu_count, cpu_capacity;
+	int streams[3]; /* standard input, output and error for the command; -1: those of the caller */
 	pid_t command; /* the one that was started; 0: none */
 	int start_fd, failure_fd; /* of a command that is not started yet; else -1 */
 };
@@ -43,8 +44,8 @@ static inline bool target_is_by_cpu(const struct target *target)
 	return target->whole_system || target->cgroup >= 0;
 }
 /*
- * Starts a command that waits before its first instruction until target_let_go(). It keeps the standard streams of the
- * caller and gets the signal mask `mask`.
+ * Starts a command that waits before its first instruction until target_let_go(). It gets `streams` and the signal
+ * mask `mask`.
  */
 int target_start_command(struct target *target, char *const *arguments, const void *mask, struct err *err);
 /* Lets it run. ERR_OPEN when it cannot be executed; `ret_error` then gets errno. */

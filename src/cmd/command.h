@@ -70,8 +70,8 @@ struct command {
 /* All commands, ended by NULL, in the order of `wick help`. */
 extern const struct command *const commands[];
 
-extern const struct command command_record, command_fold, command_flame, command_diff, command_report, command_script,
-	command_doctor;
+extern const struct command command_record, command_top, command_fold, command_flame, command_diff, command_report,
+	command_script, command_doctor;
 
 /* The row after `row` (NULL: the first) in the table of a command, headings included; NULL after the last. */
 const struct option_row *option_next(const struct command *command, const struct option_row *row);

@@ -1,3 +1,4 @@
+#include "base/fullscreen.h"
 #include "cmd/help.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ static void hold_standard_streams(void)
 
 static void die_by_signal(int number)
 {
+	fullscreen_restore();
 	outfile_remove_temporaries();
 	/* SA_RESETHAND has restored the default: the caller sees a process killed by this signal. */
 	raise(number);
@@ -46,6 +48,7 @@ static void die_without_memory(size_t wanted)
 	int length = snprintf(text, sizeof text,
 			      "wick: out of memory (%zu more bytes wanted); give it more, or less input at once\n",
 			      wanted);
+	fullscreen_restore();
 	outfile_remove_temporaries();
 	(void)!write(STDERR_FILENO, text, (size_t)length);
 	_exit(EXIT_FAILED);

@@ -29,7 +29,10 @@ static void take_progress(void *context, const struct recorder_progress *progres
 {
 	struct record_run *run = context;
 	collector_flush(run->collector);
-	record_show_progress(run, progress);
+	if (run->watch)
+		watch_progress(run->watch, progress);
+	else
+		record_show_progress(run, progress);
 }
 
 static const struct event_source *give_sources(void *context, size_t *ret_count)
@@ -49,6 +52,8 @@ static int open_recorder(struct record_run *run, struct err *err)
 		.cgroup = options->cgroup,
 		.whole_system = options->all,
 		.cpus = options->cpus,
+		.streams = run->streams,
+		.control = options->live ? &run->control : NULL,
 		.events = &run->events,
 		.call_graph = record_call_graph(options),
 		.stack_size = (uint32_t)options->stack_size & ~7u,
@@ -67,7 +72,9 @@ static int open_recorder(struct record_run *run, struct err *err)
 
 static struct collector *make_collector(struct record_run *run)
 {
-	fetching_start(&run->fetching);
+	/* Names are looked up while recording then, and a download would keep the screen waiting. */
+	if (!run->options.live)
+		fetching_start(&run->fetching);
 	const struct input_options *input = &run->options.input;
 	struct collect_options collect = {
 		.max_depth = (size_t)run->options.max_depth,
@@ -76,6 +83,7 @@ static struct collector *make_collector(struct record_run *run)
 		.each_context = run->writer,
 		.each_and_profile = true,
 		.live = true,
+		.followed = run->options.live,
 		.debuginfod = run->fetching.client,
 		.symbols =
 			{
@@ -117,7 +125,10 @@ static int record_all(struct record_run *run)
 		tee.second = perfdata_writer_sink(run->writer);
 		sink = event_tee_sink(&tee);
 	}
-	int result = recorder_run(run->recorder, &sink, &run->result, &err);
+	int result = run->options.live ? record_open_screen(run, &err) : 0;
+	if (!result)
+		result = recorder_run(run->recorder, &sink, &run->result, &err);
+	record_close_screen(run);
 	record_show_end(run);
 	if (run->writer && perfdata_writer_failed(run->writer)) {
 		struct perfdata_writer *writer = run->writer;
@@ -150,6 +161,8 @@ static int choose_event(struct record_run *run)
 
 static int write_all(struct record_run *run)
 {
+	if (!run->profile.sample_count && run->no_files && run->result.end == RECORDER_INTERRUPTED)
+		return EXIT_DONE;
 	if (!run->profile.sample_count) {
 		say_error("no samples in %.1f s: %s did not run on a CPU; off-CPU time is not seen by %s",
 			  (double)run->result.last.elapsed / RECORD_SECOND, run->title.data, run->events.items[0].name);
@@ -159,21 +172,25 @@ static int write_all(struct record_run *run)
 	if (chosen >= 0)
 		return chosen;
 	int code = record_write_files(run);
-	if (code == EXIT_DONE && !run->options.quiet)
+	/* Who leaves wick top has seen it all. */
+	bool seen = run->no_files && run->result.end == RECORDER_INTERRUPTED;
+	if (code == EXIT_DONE && !run->options.quiet && !seen)
 		record_show_summary(run);
 	return code;
 }
 
 static int record(struct record_run *run)
 {
-	int code = record_settle_options(&run->options);
+	int code = record_settle_options(&run->options, run->called_as);
 	if (code < 0)
 		code = record_choose_target(run);
-	if (code < 0)
+	if (code < 0 && !run->no_files)
 		code = record_choose_files(run);
 	if (code < 0)
 		code = settle_events(run);
-	if (code < 0)
+	if (code < 0 && run->options.live)
+		code = record_prepare_screen(run);
+	if (code < 0 && !run->no_files)
 		code = record_make_folder(run);
 	if (code >= 0)
 		return code;
@@ -189,24 +206,32 @@ static int record(struct record_run *run)
 	return code;
 }
 
-static int run_record(int argc, char **argv)
+int record_main(struct record_run *run, int argc, char **argv)
 {
-	struct record_run run = {.command_line = argv, .options = record_defaults()};
-	int code = options_parse(&command_record, argc, argv, &run.options, &run.command);
+	for (int fd = 0; fd < 3; fd++)
+		run->streams[fd] = -1;
+	run->command_line = argv;
+	int code = options_parse(run->called_as, argc, argv, &run->options, &run->command);
 	if (code >= 0)
 		return code;
-	profile_init(&run.profile);
-	code = record(&run);
-	int command_code = run.recorder ? recorder_wait(run.recorder) : 0;
-	recorder_close(run.recorder);
-	capture_events_release(&run.events);
-	profile_release(&run.profile);
-	option_list_release(&run.command);
-	record_options_release(&run.options);
-	buf_release(&run.pids);
-	buf_release(&run.tids);
-	buf_release(&run.title);
+	profile_init(&run->profile);
+	code = record(run);
+	int command_code = run->recorder ? recorder_wait(run->recorder) : 0;
+	recorder_close(run->recorder);
+	capture_events_release(&run->events);
+	profile_release(&run->profile);
+	option_list_release(&run->command);
+	record_options_release(&run->options);
+	buf_release(&run->pids);
+	buf_release(&run->tids);
+	buf_release(&run->title);
 	return command_code ? command_code : code;
+}
+
+static int run_record(int argc, char **argv)
+{
+	struct record_run run = {.called_as = &command_record, .options = record_defaults()};
+	return record_main(&run, argc, argv);
 }
 
 static const struct command_example record_examples[] = {

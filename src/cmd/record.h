@@ -5,6 +5,7 @@
 #include "capture/record.h"
 #include "cmd/fetching.h"
 #include "cmd/record_options.h"
+#include "cmd/watch.h"
 #include "event/collect.h"
 #include "perfdata/write.h"
 
@@ -13,6 +14,7 @@
 enum record_file { RECORD_FOLDED, RECORD_SVG, RECORD_REPORT, RECORD_PERFDATA, RECORD_FILES };
 
 struct record_run {
+	const struct command *called_as; /* record or top */
 	struct record_options options;
 	struct option_list command;
 	char **command_line; /* all of it */
@@ -29,6 +31,10 @@ struct record_run {
 	struct recorder_result result;
 	struct profile profile;
 	struct calltree_options tree_options;
+	bool no_files; /* only the screen: wick top */
+	struct recorder_control control;
+	struct watch *watch; /* the screen while it is there; NULL: none */
+	int streams[3]; /* for the command, as recorder_options has it */
 	bool live; /* a line on the terminal while recording */
 	uint64_t drawn;
 };
@@ -50,6 +56,19 @@ const char *record_file_name(enum record_file kind);
 int record_open_writer(struct record_run *run, struct err *err); /* 0 or a code of err */
 /* All files that were chosen. An exit code. */
 int record_write_files(struct record_run *run);
+
+/* --- record_screen.c: the full screen of --live and wick top --- */
+
+/* Whether there is a terminal for it, and where a command's output goes meanwhile. -1 to go on, else the exit code. */
+int record_prepare_screen(struct record_run *run);
+int record_open_screen(struct record_run *run, struct err *err); /* 0 or a code of err */
+/* Gives the screen back and shows what the command has printed meanwhile. */
+void record_close_screen(struct record_run *run);
+
+/* --- record.c --- */
+
+/* All of `wick record` or `wick top`, by what `called_as`, `no_files` and the defaults of the options say. */
+int record_main(struct record_run *run, int argc, char **argv);
 
 /* --- record_show.c: what the terminal shows --- */
 

@@ -28,9 +28,8 @@ int record_choose_files(struct record_run *run)
 		       (strncmp(at, file_rows[kind].format, length) || strlen(file_rows[kind].format) != length))
 			kind++;
 		if (kind == RECORD_FILES)
-			return say_usage(&command_record,
-					 "--format knows folded, svg, report and perf.data, not '%.*s'", (int)length,
-					 at);
+			return say_usage(run->called_as, "--format knows folded, svg, report and perf.data, not '%.*s'",
+					 (int)length, at);
 		run->files[kind] = true;
 		at += length + (at[length] == ',');
 	}

@@ -86,11 +86,27 @@ const struct option_row record_rows[] = {
 		 "at 99 Hz. Other options win."},
 
 	{.type = OPTION_HEADING, .help = "Output"},
-	{TEXT("output", output, "FOLDER"), .letter = 'o',
+	{TEXT("output", output, "FOLDER"), .letter = 'o', .only = "record",
 	 .help = "Folder for the files; made if it is not there. Default: wick-YYYYMMDD-HHMMSS."},
-	{TEXT("format", format, "LIST"),
+	{TEXT("format", format, "LIST"), .only = "record",
 	 .help = "Which files: folded, svg, report, perf.data, separated by commas. Default: all."},
+	{.name = "live",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(live),
+	 .only = "record",
+	 .help = "The functions on the whole screen while recording, as wick top shows them."},
+	{WHOLE("window", window, "SECONDS", 0, 60),
+	 .help = "How far back the screen looks; 0: since the start. Default: 10 for wick top, 0 for --live. The key w "
+		 "changes it."},
+	{.name = "refresh",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(refresh),
+	 .argument = "SECONDS",
+	 .min = 0.1,
+	 .max = 10,
+	 .help = "How often the screen is drawn. Default: 1."},
 	{.name = "quiet",
+	 .only = "record",
 	 .letter = 'q',
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(quiet),
@@ -125,6 +141,8 @@ struct record_options record_defaults(void)
 		.stack_size = STACK_SIZE_DEFAULT,
 		.kernel = true,
 		.inherit = true,
+		.window = -1,
+		.refresh = 1,
 	};
 }
 
@@ -136,7 +154,7 @@ void record_options_release(struct record_options *options)
 }
 
 /* A number of the environment; 0: not set. */
-static int environment_number(const char *name, double most, double *ret_value)
+static int environment_number(const struct command *called_as, const char *name, double most, double *ret_value)
 {
 	const char *text = getenv(name);
 	char *end;
@@ -147,17 +165,17 @@ static int environment_number(const char *name, double most, double *ret_value)
 	if (*end == 's' && !end[1])
 		end++;
 	if (end == text || *end || !(value > 0) || value > most)
-		return say_usage(&command_record, "%s in the environment must be a number, not '%s'", name, text);
+		return say_usage(called_as, "%s in the environment must be a number, not '%s'", name, text);
 	*ret_value = value;
 	return -1;
 }
 
-int record_settle_options(struct record_options *options)
+int record_settle_options(struct record_options *options, const struct command *called_as)
 {
 	double duration, frequency;
-	int code = environment_number("DURATION", 1e7, &duration);
+	int code = environment_number(called_as, "DURATION", 1e7, &duration);
 	if (code < 0)
-		code = environment_number("SAMPLING_FREQ", 1e6, &frequency);
+		code = environment_number(called_as, "SAMPLING_FREQ", 1e6, &frequency);
 	if (code >= 0)
 		return code;
 	if (options->preset) {

@@ -9,9 +9,10 @@ struct record_options {
 	struct input_options input; /* only how names are shown */
 	struct option_list pids, tids, names, events;
 	const char *user, *cgroup, *cpus, *preset, *call_graph, *output, *format;
-	double duration, delay;
+	double duration, delay, refresh;
+	long long window; /* seconds; -1: the command's own default */
 	long long frequency, period, stack_size, max_depth;
-	bool all, kernel, inherit, quiet;
+	bool all, kernel, inherit, quiet, live;
 };
 
 extern const struct option_row record_rows[];
@@ -19,7 +20,7 @@ extern const struct option_row record_rows[];
 /* Before the command line is read. */
 struct record_options record_defaults(void);
 /* After it: the preset, then the environment, for what was not given. -1 to go on, else the exit code to leave with. */
-int record_settle_options(struct record_options *options);
+int record_settle_options(struct record_options *options, const struct command *called_as);
 void record_options_release(struct record_options *options);
 
 enum call_graph record_call_graph(const struct record_options *options);

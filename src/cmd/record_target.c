@@ -1,3 +1,4 @@
+#include "capture/limits.h"
 #include "cmd/record.h"
 
 #include <ctype.h>
@@ -19,7 +20,7 @@ static int find_user(struct record_run *run)
 	const struct passwd *user = getpwnam(text);
 	unsigned long number = user ? user->pw_uid : strtoul(text, &end, 10);
 	if (!user && (!isdigit((unsigned char)*text) || *end || number >= UINT32_MAX))
-		return say_usage(&command_record, "there is no user '%s'", text);
+		return say_usage(run->called_as, "there is no user '%s'", text);
 	run->user = (uid_t)number;
 	return -1;
 }
@@ -42,14 +43,27 @@ static int check_one_kind(const struct record_run *run)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		bool with_all = i == 4 && run->command.count; /* the system for as long as a command runs */
 		if (kinds[i].given && first && !with_all)
-			return say_usage(&command_record, "%s and %s exclude each other", first, kinds[i].name);
+			return say_usage(run->called_as, "%s and %s exclude each other", first, kinds[i].name);
 		if (kinds[i].given)
 			first = kinds[i].name;
 	}
 	if (!first)
-		return say_usage(&command_record,
+		return say_usage(run->called_as,
 				 "what should be recorded? -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a");
 	return -1;
+}
+
+/* Who names nothing to wick top wants to see everything. */
+static int choose_system(struct record_run *run)
+{
+	struct capture_limits limits = capture_limits_read();
+	run->options.all = true;
+	if (limits.whole_system)
+		return -1;
+	say_error("only root may watch everything that runs (kernel.perf_event_paranoid is %d): name a process with -p "
+		  "PID, or be root",
+		  limits.paranoid);
+	return EXIT_FAILED;
 }
 
 static void make_title(struct record_run *run)
@@ -86,7 +100,9 @@ int record_choose_target(struct record_run *run)
 		options->all = true;
 	if (options->cpus && !some)
 		options->all = true;
-	int code = check_one_kind(run);
+	int code = run->no_files && !some && !options->all ? choose_system(run) : -1;
+	if (code < 0)
+		code = check_one_kind(run);
 	if (code < 0 && options->user)
 		code = find_user(run);
 	if (code < 0)

@@ -12,6 +12,8 @@ enum {
 	NAME_LEAST = 16,
 	MODULE_MOST = 20,
 	BAR_MOST = 14,
+	COLUMNS_LEAST = 24,
+	ROWS_LEAST = 6,
 	ROOMY_ROWS = 12, /* on a lower screen no line is left blank */
 };
 
@@ -380,9 +382,9 @@ static void add_tree_row(struct buf *out, struct tree_pen *pen, const struct dra
 	long line;
 	const struct top_section *section = top_section_at(d->content, at, &line);
 	pen->report.colour = colour;
-	if (line < 0)
+	if (line == -1)
 		add_section_title(out, d, section, colour);
-	else
+	else if (line >= 0)
 		report_tree_line(out, &pen->report, &section->tree, &section->lines, (size_t)line,
 				 pen->open[section - d->content->sections], section->bottom_up);
 }
@@ -391,6 +393,10 @@ static void add_tree_row(struct buf *out, struct tree_pen *pen, const struct dra
 
 static void draw_row(struct drawing *d, const struct buf *row, bool selected)
 {
+	if (!row->size && !selected) {
+		blank_line(d);
+		return;
+	}
 	if (selected)
 		screen_style(d->out, d->colour, STYLE_INVERSE);
 	buf_str(d->out, selected ? "▸ " : "  ");
@@ -585,6 +591,10 @@ void top_draw(struct buf *out, struct top_state *state, const struct top_content
 		.colour = colour,
 	};
 	size_t page_lines = top_page_lines(state, rows);
+	if (columns < COLUMNS_LEAST || rows < ROWS_LEAST) {
+		screen_name(out, "too small", 9, d.columns);
+		return;
+	}
 	scroll(state, page_lines, content->line_count);
 	draw_title(&d);
 	draw_figures(&d);

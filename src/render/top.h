@@ -64,7 +64,7 @@ struct top_content {
 void top_content_build(struct top_content *content, struct top_state *state, const struct profile *profile,
 		       value_id value, const struct standings *standings, const struct sample_list *samples);
 void top_content_release(struct top_content *content);
-/* The section that has a line, and in it the line; −1: its heading. NULL where there are no sections. */
+/* The section that has a line, and in it the line; −1: its heading, −2: blank. NULL where there are no sections. */
 const struct top_section *top_section_at(const struct top_content *content, size_t line, long *ret_at);
 
 /* --- keys --- */
@@ -95,7 +95,10 @@ struct top_facts {
 
 /* How many lines of content fit on a screen of `rows`. */
 size_t top_page_lines(const struct top_state *state, int rows);
-/* At most `rows` lines of at most `columns` columns, with a newline between them. */
+/*
+ * Not more than `rows` lines, with a newline between them. They fit into `columns`, except those of trees on a narrow
+ * screen, whose ends are cut by the terminal.
+ */
 void top_draw(struct buf *out, struct top_state *state, const struct top_content *content,
 	      const struct top_facts *facts, int columns, int rows, bool colour);
 

@@ -1,7 +1,7 @@
 #include "base/hash.h"
 #include "render/top.h"
 
-#define LEAST_PERCENT 0.1 /* of a tree: lighter nodes are told in sum */
+#define LEAST_PERCENT 0.5 /* of a tree: lighter nodes are told in sum */
 #define OPEN_SHARE 0.05 /* nodes as heavy as this are open until they are closed by hand */
 
 /* Which nodes of a tree are closed. */
@@ -58,6 +58,12 @@ static stack_id stack_up_to(const struct profile *profile, stack_id stack, const
 	return stack;
 }
 
+/* The heading, and a blank line between two sections. */
+static size_t heading_lines(const struct top_content *content, const struct top_section *section)
+{
+	return section == content->sections ? 1 : 2;
+}
+
 static void add_section(struct top_content *content, const struct top_state *state, struct sample_list *samples,
 			struct calltree_options options)
 {
@@ -76,7 +82,7 @@ static void add_section(struct top_content *content, const struct top_state *sta
 	struct closing closing = {.state = state, .tree = &section->tree, .path = section->path};
 	struct tree_pruning pruning = {.min_percent = LEAST_PERCENT, .closed = is_closed, .context = &closing};
 	tree_lines_build(&section->lines, &section->tree, &pruning);
-	content->line_count += 1 + section->lines.count;
+	content->line_count += heading_lines(content, section) + section->lines.count;
 }
 
 static void list_samples(struct sample_list *to, const struct top_content *content, const struct top_state *state,
@@ -97,12 +103,22 @@ static void list_samples(struct sample_list *to, const struct top_content *conte
 	}
 }
 
+/* Processes are told apart where there are several. */
+static enum thread_label label_of_threads(const struct profile *profile, const struct sample_list *samples)
+{
+	for (size_t i = 1; i < samples->count; i++)
+		if (profile->threads[samples->items[i].thread].comm != profile->threads[samples->items[0].thread].comm)
+			return THREAD_LABEL_COMM;
+	return THREAD_LABEL_NONE;
+}
+
 static void build_trees(struct top_content *content, const struct top_state *state, const struct sample_list *samples)
 {
 	struct sample_list part = {0};
 	if (state->page == TOP_TREE) {
 		list_samples(&part, content, state, samples, NULL, false);
-		add_section(content, state, &part, (struct calltree_options){0});
+		enum thread_label label = label_of_threads(content->profile, &part);
+		add_section(content, state, &part, (struct calltree_options){.thread_label = label});
 	} else {
 		const struct standing *row = &content->standings->rows[state->function];
 		const char *base[] = {profile_text(content->profile, row->name), NULL};
@@ -161,10 +177,11 @@ void top_content_release(struct top_content *content)
 const struct top_section *top_section_at(const struct top_content *content, size_t line, long *ret_at)
 {
 	for (size_t i = 0; i < content->section_count; i++) {
-		size_t lines = 1 + content->sections[i].lines.count;
+		const struct top_section *section = &content->sections[i];
+		size_t heading = heading_lines(content, section), lines = heading + section->lines.count;
 		if (line < lines) {
-			*ret_at = (long)line - 1;
-			return &content->sections[i];
+			*ret_at = (long)line - (long)heading;
+			return section;
 		}
 		line -= lines;
 	}
