@@ -8,6 +8,7 @@ Without a command there is a short help, on standard error.
   usage: wick COMMAND [options] [arguments]
   
     record    Record a program or process and draw its flame graph
+    top       Watch which functions use the CPU now
     fold      Fold stacks into one line each, with a count
     flame     Draw an interactive flame graph (SVG)
     diff      Show what changed between two profiles
@@ -25,13 +26,14 @@ Without a command there is a short help, on standard error.
   wick 0.1.0
 
   $ wick help >a; wick --help >b; wick -h >c; cmp a b && cmp b c
-  $ wick help | head -n 13
+  $ wick help | head -n 14
   wick 0.1.0: profiles as flame graphs, comparisons and reports
   
   Usage: wick COMMAND [options] [arguments]
   
   Commands:
     record    Record a program or process and draw its flame graph
+    top       Watch which functions use the CPU now
     fold      Fold stacks into one line each, with a count
     flame     Draw an interactive flame graph (SVG)
     diff      Show what changed between two profiles

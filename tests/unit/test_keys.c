@@ -42,10 +42,10 @@ static void sequences_are_keys(void **state)
 		const char *bytes;
 		uint32_t key;
 	} rows[] = {
-		{"\033[A", KEY_UP},       {"\033OB", KEY_DOWN},       {"\033[C", KEY_RIGHT}, {"\033[D", KEY_LEFT},
-		{"\033[5~", KEY_PAGE_UP}, {"\033[6~", KEY_PAGE_DOWN}, {"\033[H", KEY_HOME},  {"\033[4~", KEY_END},
-		{"\033[1;5A", KEY_UP},    {"\033[3;2~", KEY_DELETE},  {"\033OM", '\n'},      {"\033[24~", KEY_OTHER},
-		{"\033[<0;1;2M", KEY_OTHER},   {"\033[200~", KEY_OTHER},   {"\033[~", KEY_OTHER},
+		{"\033[A", KEY_UP},          {"\033OB", KEY_DOWN},       {"\033[C", KEY_RIGHT}, {"\033[D", KEY_LEFT},
+		{"\033[5~", KEY_PAGE_UP},    {"\033[6~", KEY_PAGE_DOWN}, {"\033[H", KEY_HOME},  {"\033[4~", KEY_END},
+		{"\033[1;5A", KEY_UP},       {"\033[3;2~", KEY_DELETE},  {"\033OM", '\n'},      {"\033[24~", KEY_OTHER},
+		{"\033[<0;1;2M", KEY_OTHER}, {"\033[200~", KEY_OTHER},   {"\033[~", KEY_OTHER},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct keys keys = keys_of(rows[i].bytes);
