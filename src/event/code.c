@@ -32,7 +32,7 @@ void codes_init(struct codes *codes, struct modules *modules, const struct symbo
 	pthread_mutex_init(&codes->lock, NULL);
 	pthread_mutex_init(&codes->kernel_lock, NULL);
 	if (options->cache)
-		codes->cache = cache_open(NULL, CACHE_USUAL);
+		codes->options.store = codes->cache = cache_open(NULL, CACHE_USUAL);
 	pthread_mutex_init(&codes->fetch_lock, NULL);
 }
 
@@ -354,6 +354,7 @@ static struct kernel *open_kernel(struct codes *codes)
 		.root = codes->options.root,
 		.vmlinux = codes->options.inlines || codes->options.lines,
 		.symbols = codes->options,
+		.cache = codes->cache,
 	};
 	codes->kernel_text_symbol = NULL;
 	pthread_mutex_unlock(&codes->lock);

@@ -1,10 +1,14 @@
 #include "symbol/elf.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
+#include "symbol/cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,6 +24,8 @@
 #define INFLATE_SPARE ((uint64_t)64 << 20)
 #define INFLATE_MOST ((uint64_t)8 << 30)
 
+#define KEPT_LEAST (1u << 19) /* smaller sections are unpacked as fast as they are looked for */
+
 #define ZDEBUG_HEADER 12 /* "ZLIB" and the size as a big-endian 64-bit number */
 
 enum unpack_state { UNPACK_NEW, UNPACK_BUSY, UNPACK_DONE, UNPACK_DAMAGED };
@@ -28,6 +34,7 @@ struct unpacked {
 	enum unpack_state state;
 	uint8_t *data;
 	size_t size;
+	struct cache_bytes kept; /* what `data` is of; nothing: it is allocated */
 };
 
 struct elf_file {
@@ -42,6 +49,7 @@ struct elf_file {
 	size_t section_count;
 	const char *names; /* of sections; NULL: none */
 	size_t names_size;
+	struct cache *cache; /* NULL: none */
 	pthread_mutex_t lock; /* of everything below */
 	pthread_cond_t unpacking_ended;
 	struct unpacked *unpacked; /* by section */
@@ -177,8 +185,12 @@ void elf_close(struct elf_file *elf)
 {
 	if (!elf)
 		return;
-	for (size_t i = 0; i < elf->section_count; i++)
-		free(elf->unpacked[i].data);
+	for (size_t i = 0; i < elf->section_count; i++) {
+		if (elf->unpacked[i].kept.mapped)
+			cache_bytes_release(&elf->unpacked[i].kept);
+		else
+			free(elf->unpacked[i].data);
+	}
 	free(elf->unpacked);
 	free(elf->sections);
 	free(elf->segments);
@@ -187,6 +199,11 @@ void elf_close(struct elf_file *elf)
 	if (elf->mapped)
 		munmap((void *)elf->bytes, elf->size);
 	free(elf);
+}
+
+void elf_set_cache(struct elf_file *elf, struct cache *cache)
+{
+	elf->cache = cache;
 }
 
 const Elf64_Ehdr *elf_header(const struct elf_file *elf)
@@ -310,6 +327,36 @@ static uint8_t *unpack(const struct packed *packed)
 	return out;
 }
 
+/*
+ * Debug files of distributions are compressed, and unpacking the C library's alone takes longer than the rest of naming
+ * a short recording. Named by its bytes too: a build-id is easy to forge.
+ */
+static void unpack_or_get(struct elf_file *elf, const struct packed *packed, struct unpacked *ret_unpacked)
+{
+	struct unpacked unpacked = {.size = packed->unpacked_size};
+	struct build_id id = {0};
+	char kind[32];
+	bool kept = elf->cache && unpacked.size >= KEPT_LEAST;
+	if (kept) {
+		id = elf_build_id(elf);
+		snprintf(kind, sizeof kind, "section-%016" PRIx64,
+			 hash_bytes((const char *)packed->data, packed->size));
+	}
+	if (kept && cache_get(elf->cache, &id, kind, &unpacked.kept)) {
+		if (unpacked.kept.size == unpacked.size)
+			unpacked.data = (uint8_t *)unpacked.kept.bytes;
+		else
+			cache_bytes_release(&unpacked.kept);
+	}
+	if (!unpacked.data) {
+		unpacked.data = unpack(packed);
+		if (unpacked.data && kept)
+			cache_put(elf->cache, &id, kind, unpacked.data, unpacked.size);
+	}
+	unpacked.state = unpacked.data ? UNPACK_DONE : UNPACK_DAMAGED;
+	*ret_unpacked = unpacked;
+}
+
 static bool unpack_is_allowed(const struct elf_file *elf, const struct packed *packed)
 {
 	uint64_t most = INFLATE_SPARE + INFLATE_FACTOR * (uint64_t)elf->size;
@@ -332,11 +379,10 @@ static struct unpacked unpacked_section(struct elf_file *elf, size_t index, cons
 		unpacked->state = UNPACK_BUSY;
 		elf->unpacked_total += packed->unpacked_size;
 		pthread_mutex_unlock(&elf->lock);
-		uint8_t *data = unpack(packed);
+		struct unpacked made;
+		unpack_or_get(elf, packed, &made);
 		pthread_mutex_lock(&elf->lock);
-		unpacked->state = data ? UNPACK_DONE : UNPACK_DAMAGED;
-		unpacked->data = data;
-		unpacked->size = packed->unpacked_size;
+		*unpacked = made;
 		pthread_cond_broadcast(&elf->unpacking_ended);
 	}
 	struct unpacked copy = *unpacked;

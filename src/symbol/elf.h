@@ -25,12 +25,15 @@ struct elf_section {
 };
 
 struct elf_file;
+struct cache;
 
 /* Maps the file. ERR_FORMAT when it is no ELF file wick reads. */
 int elf_open(struct elf_file **ret_elf, const char *path, struct err *err);
 /* As elf_open() on bytes of the caller's, which must stay until elf_close() (vDSO images, tests, fuzzers). */
 int elf_open_bytes(struct elf_file **ret_elf, const void *bytes, size_t size, struct err *err);
 void elf_close(struct elf_file *elf);
+/* Large sections are kept as decompressed, and taken from there. NULL: not. Must stay until elf_close(). */
+void elf_set_cache(struct elf_file *elf, struct cache *cache);
 
 const Elf64_Ehdr *elf_header(const struct elf_file *elf);
 size_t elf_segment_count(const struct elf_file *elf);

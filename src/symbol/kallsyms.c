@@ -229,12 +229,30 @@ size_t kallsyms_count(const struct kallsyms *symbols)
 	return symtab_count(symbols->table);
 }
 
-const struct symtab_symbol *kallsyms_find(const struct kallsyms *symbols, uint64_t address, const char **ret_module)
+static struct kallsyms_function function_of(const struct kallsyms *symbols, const struct symtab_symbol *symbol)
+{
+	bool is_code = !(symbol->tag & NOT_CODE);
+	return (struct kallsyms_function){
+		.start = symbol->start,
+		.end = symbol->end,
+		.name = is_code ? symbol->name : NULL,
+		.module = is_code && symbol->tag ? strpool_text(&symbols->modules, symbol->tag) : NULL,
+	};
+}
+
+bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kallsyms_function *ret_function)
 {
 	const struct symtab_symbol *symbol = symtab_find(symbols->table, address);
 	if (!symbol || symbol->tag & NOT_CODE)
-		return NULL;
-	if (ret_module)
-		*ret_module = symbol->tag ? strpool_text(&symbols->modules, symbol->tag) : NULL;
+		return false;
+	*ret_function = function_of(symbols, symbol);
+	return true;
+}
+
+bool kallsyms_at(const struct kallsyms *symbols, size_t index, struct kallsyms_function *ret_function)
+{
+	const struct symtab_symbol *symbol = symtab_at(symbols->table, index);
+	if (symbol)
+		*ret_function = function_of(symbols, symbol);
 	return symbol;
 }

@@ -19,7 +19,14 @@ void kallsyms_close(struct kallsyms *symbols);
 uint64_t kallsyms_text(const struct kallsyms *symbols, const char *name);
 size_t kallsyms_count(const struct kallsyms *symbols);
 
-/* The function around an address; NULL: none. `ret_module`: "[name]", or NULL for the kernel proper. */
-const struct symtab_symbol *kallsyms_find(const struct kallsyms *symbols, uint64_t address, const char **ret_module);
+struct kallsyms_function {
+	uint64_t start, end;
+	const char *name, *module; /* module: "[name]", or NULL for the kernel proper */
+};
+
+/* The function around an address; false: none. */
+bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kallsyms_function *ret_function);
+/* The functions in the order of their addresses; false behind the last. What is no function has no name. */
+bool kallsyms_at(const struct kallsyms *symbols, size_t index, struct kallsyms_function *ret_function);
 
 #endif

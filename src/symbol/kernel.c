@@ -4,6 +4,7 @@
 #include "symbol/debugfile.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/kallsyms.h"
+#include "symbol/kept_kallsyms.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,14 +12,19 @@
 #include <unistd.h>
 
 #define PROPER "[kernel.kallsyms]"
+#define RUNNING "/proc/kallsyms"
 #define NOTES_MOST 65536
 #define LEVELS 32
 
 struct kernel {
 	struct kernel_options options;
 	enum kernel_state state;
+	bool is_kept; /* `kept` is there, and `symbols` is read when it does not suffice */
+	struct kept_kallsyms kept;
+	pthread_mutex_t read_lock; /* guards the reading of `symbols` then */
+	bool was_read;
 	struct kallsyms *symbols;
-	uint64_t shift; /* of the recorded kernel proper against `symbols` */
+	uint64_t shift; /* of the recorded kernel proper against the symbols */
 	struct symbols *vmlinux;
 	uint64_t vmlinux_shift; /* of the recorded kernel against vmlinux */
 	/*
@@ -57,13 +63,34 @@ static enum kernel_state open_file(struct kernel *kernel, const char *path)
 	return !code ? KERNEL_SYMBOLS : code == ERR_SYSTEM ? KERNEL_HIDDEN : KERNEL_MISSING;
 }
 
+/* The file itself takes long to read. */
+static enum kernel_state open_running(struct kernel *kernel)
+{
+	struct cache *cache = kernel->options.cache;
+	kernel->is_kept = kept_kallsyms_open(&kernel->kept, cache);
+	if (kernel->is_kept)
+		return KERNEL_SYMBOLS;
+	enum kernel_state state = open_file(kernel, RUNNING);
+	if (state == KERNEL_SYMBOLS)
+		kept_kallsyms_put(kernel->symbols, cache);
+	return state;
+}
+
+static uint64_t text_address(const struct kernel *kernel)
+{
+	const char *name = kernel->options.text_symbol;
+	if (kernel->is_kept)
+		return kept_kallsyms_text(&kernel->kept, name);
+	return kernel->symbols ? kallsyms_text(kernel->symbols, name) : 0;
+}
+
 static enum kernel_state open_kallsyms(struct kernel *kernel, const struct build_id *running)
 {
 	const struct kernel_options *options = &kernel->options;
 	if (options->kallsyms)
 		return open_file(kernel, options->kallsyms);
 	bool other = options->build_id.size && running->size && !build_id_equal(&options->build_id, running);
-	enum kernel_state state = other ? KERNEL_OTHER : open_file(kernel, "/proc/kallsyms");
+	enum kernel_state state = other ? KERNEL_OTHER : open_running(kernel);
 	/* A copy can be of any boot: without knowing where the recorded kernel lay its addresses mean nothing. */
 	if (state == KERNEL_SYMBOLS || !options->text_address)
 		return state;
@@ -96,9 +123,7 @@ static bool take_vmlinux(struct kernel *kernel, const char *path, const struct b
 	struct symbols *vmlinux = symbols_open(path, id, &kernel->options.symbols);
 	struct elf_file *elf = symbols_debug_elf(vmlinux) ? symbols_debug_elf(vmlinux) : symbols_elf(vmlinux);
 	const char *name = kernel->options.text_symbol;
-	uint64_t linked, address = kernel->options.text_address;
-	if (!address && kernel->symbols)
-		address = kallsyms_text(kernel->symbols, name);
+	uint64_t linked, address = kernel->options.text_address ? kernel->options.text_address : text_address(kernel);
 	if (symbols_state(vmlinux) > SYMBOLS_TABLE || !address || !elf_symbols_address(elf, name, &linked)) {
 		symbols_close(vmlinux);
 		return false;
@@ -136,10 +161,11 @@ struct kernel *kernel_open(const struct kernel_options *options)
 		kernel->options.text_symbol = "_text";
 	kernel->options.symbols.root = kernel->options.root;
 	pthread_mutex_init(&kernel->lock, NULL);
+	pthread_mutex_init(&kernel->read_lock, NULL);
 	strpool_init(&kernel->added_names);
 	struct build_id running = running_build_id();
 	kernel->state = open_kallsyms(kernel, &running);
-	uint64_t text = kernel->symbols ? kallsyms_text(kernel->symbols, kernel->options.text_symbol) : 0;
+	uint64_t text = text_address(kernel);
 	if (text && kernel->options.text_address)
 		kernel->shift = kernel->options.text_address - text;
 	if (kernel->options.vmlinux)
@@ -157,11 +183,13 @@ void kernel_close(struct kernel *kernel)
 	if (!kernel)
 		return;
 	kallsyms_close(kernel->symbols);
+	kept_kallsyms_close(&kernel->kept);
 	symbols_close(kernel->vmlinux);
 	for (unsigned i = 0; i < LEVELS; i++)
 		symtab_free(kernel->levels[i].table);
 	free(kernel->added);
 	strpool_release(&kernel->added_names);
+	pthread_mutex_destroy(&kernel->read_lock);
 	pthread_mutex_destroy(&kernel->lock);
 	free(kernel);
 }
@@ -193,6 +221,8 @@ void kernel_advice(const struct kernel *kernel, struct buf *out)
 
 size_t kernel_symbol_count(const struct kernel *kernel)
 {
+	if (kernel->is_kept)
+		return kept_kallsyms_count(&kernel->kept);
 	return kernel->symbols ? kallsyms_count(kernel->symbols) : 0;
 }
 
@@ -255,6 +285,27 @@ static bool find_added(struct kernel *kernel, uint64_t address, struct symtab_sy
 
 /* --- questions --- */
 
+/* All there is, where what is kept does not suffice. */
+static const struct kallsyms *all_symbols(struct kernel *kernel)
+{
+	if (!kernel->is_kept)
+		return kernel->symbols;
+	pthread_mutex_lock(&kernel->read_lock);
+	if (!kernel->was_read)
+		open_file(kernel, RUNNING);
+	kernel->was_read = true;
+	pthread_mutex_unlock(&kernel->read_lock);
+	return kernel->symbols;
+}
+
+static bool find_function(struct kernel *kernel, uint64_t address, struct kallsyms_function *ret_function)
+{
+	if (kernel->is_kept && kept_kallsyms_find(&kernel->kept, address, ret_function))
+		return true;
+	const struct kallsyms *symbols = all_symbols(kernel);
+	return symbols && kallsyms_find(symbols, address, ret_function);
+}
+
 static const char *find_name(struct kernel *kernel, uint64_t address, const char **ret_module, uint64_t *ret_start)
 {
 	struct symtab_symbol added;
@@ -263,15 +314,13 @@ static const char *find_name(struct kernel *kernel, uint64_t address, const char
 		*ret_start = added.start;
 		return added.name;
 	}
-	const char *module = NULL;
-	const struct symtab_symbol *symbol =
-		kernel->symbols ? kallsyms_find(kernel->symbols, address - kernel->shift, &module) : NULL;
+	struct kallsyms_function function;
 	/* After another boot modules lie elsewhere, by an amount that nobody knows. */
-	if (!symbol || (module && kernel->shift))
+	if (!find_function(kernel, address - kernel->shift, &function) || (function.module && kernel->shift))
 		return NULL;
-	*ret_module = module ? module : PROPER;
-	*ret_start = symbol->start + kernel->shift;
-	return symbol->name;
+	*ret_module = function.module ? function.module : PROPER;
+	*ret_start = function.start + kernel->shift;
+	return function.name;
 }
 
 size_t kernel_find(struct kernel *kernel, uint64_t address, struct symbol_frame *frames, size_t most,

@@ -19,6 +19,8 @@ struct kernel_options {
 	const char *root; /* prefix of the paths of vmlinux; NULL or "" normally */
 	bool vmlinux; /* look for one: worth it for inlines and lines only */
 	struct symbol_options symbols; /* how to read vmlinux */
+	struct cache
+		*cache; /* keeps what /proc/kallsyms says; NULL: nothing is kept. Must stay as long as the kernel */
 };
 
 enum kernel_state {

@@ -215,6 +215,9 @@ static void make_dwarf(struct symbols *symbols)
 	const char *path = elf == symbols->debug ? symbols->debug_path : symbols->elf_path;
 	if (path)
 		symbols->alternate = debugfile_open_alternate(elf, path, symbols->root);
+	elf_set_cache(elf, symbols->options.store);
+	if (symbols->alternate)
+		elf_set_cache(symbols->alternate, symbols->options.store);
 	struct dwarf_files files = {
 		.elf = elf,
 		.alternate = symbols->alternate,

@@ -24,6 +24,7 @@ struct symbol_options {
 	enum name_style names;
 	bool inlines, lines;
 	bool cache; /* use the cache on disk */
+	struct cache *store; /* that cache, once it is open; NULL: nothing is kept. Must stay as long as the symbols */
 	const char *root; /* prefix for paths, "" or NULL normally */
 };
 

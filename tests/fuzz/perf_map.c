@@ -27,11 +27,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (!kallsyms_open_bytes(&symbols, data, size, NULL)) {
 		for (uint64_t address = 1; address; address <<= 1) {
-			const char *module = NULL;
-			const struct symtab_symbol *symbol = kallsyms_find(symbols, address, &module);
-			if (symbol && (symbol->start > address || symbol->end <= address))
+			struct kallsyms_function found;
+			if (!kallsyms_find(symbols, address, &found))
+				continue;
+			if (found.start > address || found.end <= address)
 				abort();
-			sink += symbol ? strlen(symbol->name) + (module ? strlen(module) : 0) : 0;
+			sink += strlen(found.name) + (found.module ? strlen(found.module) : 0);
 		}
 		kallsyms_close(symbols);
 	}

@@ -1,5 +1,6 @@
 #include "shell.h"
 
+#include "symbol/cache.h"
 #include "symbol/elf.h"
 
 #include <fcntl.h>
@@ -161,6 +162,40 @@ static void compressed_sections_are_unpacked(void **state)
 	check_compressed("zlib");
 	check_compressed("zlib-gnu");
 	check_compressed("zstd");
+}
+
+/* Whether a file of the cache is mapped. */
+static bool maps_kept_section(void)
+{
+	struct buf maps = shell_file("/proc/self/maps");
+	bool found = memmem(maps.data, maps.size, ".section-", 9);
+	buf_release(&maps);
+	return found;
+}
+
+static void large_sections_are_kept_unpacked(void **state)
+{
+	(void)state;
+	shell("seq 200000 > numbers");
+	shell("objcopy --add-section .debug_big=numbers program plain_big");
+	shell("objcopy --compress-debug-sections=zlib plain_big packed");
+	struct cache *cache = cache_open("sections", CACHE_USUAL);
+	struct buf wanted = shell_file("numbers");
+	for (int round = 0; round < 2; round++) {
+		struct elf_file *elf = open_file("packed");
+		struct elf_section small, large;
+		elf_set_cache(elf, cache);
+		assert_true(elf_section(elf, ".debug_info", &small));
+		assert_false(maps_kept_section());
+		assert_true(elf_section(elf, ".debug_big", &large));
+		assert_int_equal(maps_kept_section(), round);
+		assert_int_equal(large.size, wanted.size);
+		assert_memory_equal(large.data, wanted.data, wanted.size);
+		elf_close(elf);
+		assert_false(maps_kept_section());
+	}
+	buf_release(&wanted);
+	cache_close(cache);
 }
 
 static struct elf_section asked[8];
@@ -354,6 +389,7 @@ int main(void)
 		cmocka_unit_test(build_ids_compare_without_padding),
 		cmocka_unit_test(notes_are_walked_within_their_bounds),
 		cmocka_unit_test(compressed_sections_are_unpacked),
+		cmocka_unit_test(large_sections_are_kept_unpacked),
 		cmocka_unit_test(threads_may_ask_for_compressed_sections_at_once),
 		cmocka_unit_test(bombs_are_not_unpacked),
 		cmocka_unit_test(counts_beyond_16_bits_are_in_the_first_section),

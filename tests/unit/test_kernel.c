@@ -1,6 +1,7 @@
 #include "shell.h"
 
 #include "symbol/kallsyms.h"
+#include "symbol/kept_kallsyms.h"
 #include "symbol/kernel.h"
 
 static const char text[] = "0000000000000000 A fixed_percpu_data\n"
@@ -19,8 +20,11 @@ static const char text[] = "0000000000000000 A fixed_percpu_data\n"
 
 static const char *name_at(const struct kallsyms *symbols, uint64_t address, const char **ret_module)
 {
-	const struct symtab_symbol *symbol = kallsyms_find(symbols, address, ret_module);
-	return symbol ? symbol->name : "-";
+	struct kallsyms_function function;
+	if (!kallsyms_find(symbols, address, &function))
+		return "-";
+	*ret_module = function.module;
+	return function.name;
 }
 
 static void kernel_functions_reach_to_the_next_symbol(void **state)
@@ -241,6 +245,68 @@ static void the_running_kernel_is_read(void **state)
 	kernel_close(kernel);
 }
 
+static void put_text(struct cache *cache)
+{
+	struct kallsyms *symbols = NULL;
+	assert_int_equal(kallsyms_open_bytes(&symbols, text, sizeof text - 1, NULL), 0);
+	kept_kallsyms_put(symbols, cache);
+	kallsyms_close(symbols);
+}
+
+static void what_is_kept_gives_the_same_answers_but_for_code_that_comes_and_goes(void **state)
+{
+	(void)state;
+	struct cache *cache = cache_open("kept", CACHE_USUAL);
+	struct kept_kallsyms kept;
+	assert_false(kept_kallsyms_open(&kept, NULL));
+	assert_false(kept_kallsyms_open(&kept, cache));
+	put_text(cache);
+	assert_true(kept_kallsyms_open(&kept, cache));
+	struct kallsyms *symbols = NULL;
+	assert_int_equal(kallsyms_open_bytes(&symbols, text, sizeof text - 1, NULL), 0);
+	static const uint64_t starts[] = {0, 0xffffffff80ffff00, 0xffffffffbfffff00};
+	for (size_t i = 0; i < 3 * 0x3000; i++) {
+		uint64_t address = starts[i / 0x3000] + i % 0x3000;
+		struct kallsyms_function wanted, found;
+		bool known = kallsyms_find(symbols, address, &wanted);
+		assert_int_equal(kept_kallsyms_find(&kept, address, &found), known);
+		if (!known)
+			continue;
+		assert_string_equal(found.name, wanted.name);
+		assert_int_equal(found.start, wanted.start);
+		assert_int_equal(!found.module, !wanted.module);
+		if (found.module)
+			assert_string_equal(found.module, wanted.module);
+	}
+	struct kallsyms_function found;
+	assert_false(kept_kallsyms_find(&kept, 0xffffffffc0100010, &found)); /* a BPF program */
+	assert_int_equal(kept_kallsyms_text(&kept, "_stext"), kallsyms_text(symbols, "_stext"));
+	kallsyms_close(symbols);
+	kept_kallsyms_close(&kept);
+	cache_close(cache);
+}
+
+static void what_is_not_kept_is_read_from_the_running_kernel(void **state)
+{
+	(void)state;
+	struct buf line = shell_output("awk '$2 == \"T\" && $3 == \"schedule\" { print $1 }' /proc/kallsyms");
+	uint64_t schedule = strtoull(line.data ? line.data : "", NULL, 16);
+	buf_release(&line);
+	if (!schedule)
+		skip();
+	struct cache *cache = cache_open("kept2", CACHE_USUAL);
+	put_text(cache);
+	struct kernel *kernel = kernel_open(&(struct kernel_options){.cache = cache});
+	const char *module = NULL;
+	assert_string_equal(kernel_name(kernel, 0xffffffffc0000010, &module), "module_function");
+	assert_string_equal(module, "[ext4]");
+	assert_string_equal(kernel_name(kernel, schedule + 1, &module), "schedule");
+	assert_string_equal(module, "[kernel.kallsyms]");
+	assert_string_equal(kernel_name(kernel, 0xffffffffc0000010, &module), "module_function");
+	kernel_close(kernel);
+	cache_close(cache);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +318,8 @@ int main(void)
 		cmocka_unit_test(vmlinux_tells_inlined_functions_and_lines),
 		cmocka_unit_test(another_kernel_is_not_taken_for_this_one),
 		cmocka_unit_test(the_running_kernel_is_read),
+		cmocka_unit_test(what_is_kept_gives_the_same_answers_but_for_code_that_comes_and_goes),
+		cmocka_unit_test(what_is_not_kept_is_read_from_the_running_kernel),
 	};
 	return cmocka_run_group_tests(tests, shell_enter, shell_leave);
 }
