@@ -4,6 +4,7 @@
 #include "import/perf_frame.h"
 
 #define LINES_TO_SEE 2000
+#define BYTES_TO_SEE ((size_t)64 << 10) /* unless nothing in them tells */
 
 struct signs {
 	size_t events, frames, folded, folded_pairs;
@@ -94,11 +95,13 @@ const struct import_format *detect_format(const char *data, size_t size, const c
 {
 	struct signs signs = {0};
 	size_t lines = 0;
-	if (is_binary(data, size)) {
+	if (is_binary(data, size < BYTES_TO_SEE ? size : BYTES_TO_SEE)) {
 		*ret_guess = guess_rubbish(data, size);
 		return NULL;
 	}
 	for (size_t at = 0; at < size && lines < LINES_TO_SEE; lines++) {
+		if (at > BYTES_TO_SEE && (signs.events || signs.frames || signs.folded))
+			break;
 		const char *newline = memchr(data + at, '\n', size - at);
 		size_t next = newline ? (size_t)(newline + 1 - data) : size;
 		size_t length = newline ? (size_t)(newline - data) - at : size - at;

@@ -9,7 +9,7 @@ static double perl_random(uint32_t seed)
 {
 	uint64_t state = (uint64_t)seed << 16 | 0x330e;
 	state = (state * 0x5deece66d + 0xb) & 0xffffffffffff;
-	return ldexp((double)state, -48);
+	return (double)state * 0x1p-48;
 }
 
 static uint32_t sum_of_bytes(const char eight[8])

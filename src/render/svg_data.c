@@ -234,15 +234,15 @@ static void add_nodes(struct writer *w, const struct node_list *list)
 static void add_colour(struct buf *out, struct rgb colour)
 {
 	static const char digits[] = "0123456789abcdef";
-	char text[] = {'"',
-		       '#',
-		       digits[colour.r >> 4],
-		       digits[colour.r & 15],
-		       digits[colour.g >> 4],
-		       digits[colour.g & 15],
-		       digits[colour.b >> 4],
-		       digits[colour.b & 15],
-		       '"'};
+	const char text[] = {'"',
+			     '#',
+			     digits[colour.r >> 4],
+			     digits[colour.r & 15],
+			     digits[colour.g >> 4],
+			     digits[colour.g & 15],
+			     digits[colour.b >> 4],
+			     digits[colour.b & 15],
+			     '"'};
 	buf_add(out, text, sizeof text);
 }
 
@@ -346,9 +346,10 @@ static void add_text_column(struct writer *w, const char *table_key, const char 
 	add_key(w, index_key);
 	buf_char(&w->out, '[');
 	for (size_t i = 0; i < w->picture->name_count; i++) {
+		char *start = buf_reserve(&w->out, NUMBER_ROOM + 1), *to = start;
 		if (i)
-			buf_char(&w->out, ',');
-		buf_int(&w->out, column->index[i]);
+			*to++ = ',';
+		w->out.size += (size_t)(number_integer(to, column->index[i]) - start);
 		flush_some(w);
 	}
 	buf_char(&w->out, ']');

@@ -78,14 +78,16 @@ static size_t count_characters(const char *text, size_t length, bool *ret_plain)
 	return count;
 }
 
-/* Gives the name its colours. `key` is the name as flamegraph.pl would have it, marks included. */
-static void colour_name(struct svg_picture *picture, struct svg_name *name, const char *marked, const char *key,
-			size_t key_length)
+/*
+ * Gives the name its colours. key[0…key_length) is the name as flamegraph.pl would have it; a mark that was added here
+ * stands behind it.
+ */
+static void colour_name(struct svg_picture *picture, struct svg_name *name, const char *key, size_t key_length)
 {
 	const struct svg_options *options = picture->options;
 	struct shade shade = shade_of(options->shade, key, key_length, &picture->random);
-	name->class = palette_class(options->palette, marked, name->kind);
-	name->safe_class = palette_class(PALETTE_SAFE, marked, name->kind);
+	name->class = palette_class(options->palette, key, name->kind);
+	name->safe_class = palette_class(PALETTE_SAFE, key, name->kind);
 	name->safe_colour = name->safe_class->shaded(shade);
 	if (palette_separator(name->text, &name->colour)) {
 		name->safe_colour = name->colour;
@@ -117,14 +119,18 @@ uint32_t svg_name_make(struct svg_picture *picture, uint32_t label_id, bool wake
 		name.escaped_length = name.length;
 	}
 
-	struct buf *key = &picture->scratch;
-	buf_clear(key);
-	buf_add(key, label->text, mark_was_added(picture, label, mark) ? name.length : label->length);
-	if (waker)
-		buf_str(key, "_[w]");
-	colour_name(picture, &name, waker ? key->data : label->text, key->data, key->size);
+	const char *key = label->text;
+	size_t key_length = mark_was_added(picture, label, mark) ? name.length : label->length;
+	if (waker) {
+		buf_clear(&picture->scratch);
+		buf_add(&picture->scratch, key, key_length);
+		buf_str(&picture->scratch, "_[w]");
+		key = picture->scratch.data;
+		key_length = picture->scratch.size;
+	}
+	colour_name(picture, &name, key, key_length);
 	if (picture->options->attributes) {
-		name.attributes = nameattr_find(picture->options->attributes, key->data, key->size);
+		name.attributes = nameattr_find(picture->options->attributes, key, key_length);
 		if (!name.attributes)
 			name.attributes = nameattr_find(picture->options->attributes, name.text, name.length);
 	}

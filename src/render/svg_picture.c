@@ -82,6 +82,8 @@ void svg_picture_init(struct svg_picture *picture, const struct calltree *tree, 
 		mark_wakers(picture);
 	picture->name_of_label = mem_alloc(2 * tree->label_count * sizeof *picture->name_of_label);
 	memset(picture->name_of_label, 0xff, 2 * tree->label_count * sizeof *picture->name_of_label);
+	picture->name_capacity = tree->label_count; /* room that is not used is not touched and costs nothing */
+	picture->names = mem_alloc(picture->name_capacity * sizeof *picture->names);
 }
 
 void svg_picture_release(struct svg_picture *picture)
