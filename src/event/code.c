@@ -391,6 +391,11 @@ static struct kernel *kernel_of(struct codes *codes)
 	return codes->kernel;
 }
 
+void codes_open_kernel(struct codes *codes)
+{
+	kernel_of(codes);
+}
+
 size_t code_find(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most)
 {
 	if (!most)

@@ -64,6 +64,9 @@ void codes_kernel_mapping(struct codes *codes, const char *path, uint64_t text_a
 /* Code that the kernel got while it was recorded, at any time. */
 void codes_kernel_symbol(struct codes *codes, uint64_t start, uint64_t size, const char *name);
 
+/* Reads the kernel's symbols now, which takes a while; a thread of its own can do it beside other work. */
+void codes_open_kernel(struct codes *codes);
+
 /* The code of a module; the pointer stays valid until codes_release(). */
 struct code *codes_get(struct codes *codes, module_id module);
 

@@ -526,11 +526,34 @@ static void advise(const struct collector *collector, struct profile *profile)
 		profile->quality.lost_advice = profile_string(profile, lost, strlen(lost));
 }
 
+static bool has_kernel_frames(const struct profile *addresses)
+{
+	for (size_t i = 0; i < addresses->frame_count; i++)
+		if (addresses->frames[i].kind == FRAME_KERNEL)
+			return true;
+	return false;
+}
+
+static void *open_kernel(void *codes)
+{
+	codes_open_kernel(codes);
+	return NULL;
+}
+
+/* The sums take one core: on another one kernel symbols are read meanwhile, which takes the longest of all files. */
+static bool start_kernel(struct collector *collector, pthread_t *ret_thread)
+{
+	return collector->worker_count > 1 && has_kernel_frames(&collector->workers[0].tally.profile) &&
+	       pthread_create(ret_thread, NULL, open_kernel, &collector->codes) == 0;
+}
+
 void collector_finish(struct collector *collector, struct profile *profile)
 {
 	stop_workers(collector);
 	if (!makes_profile(&collector->options))
 		return;
+	pthread_t thread;
+	bool started = start_kernel(collector, &thread);
 	struct profile *addresses = &collector->workers[0].tally.profile;
 	for (unsigned i = 1; i < collector->worker_count; i++)
 		profile_merge(addresses, &collector->workers[i].tally.profile);
@@ -541,6 +564,8 @@ void collector_finish(struct collector *collector, struct profile *profile)
 		.filter = collector->options.filter.profile,
 	};
 	symbolize_profile(profile, addresses, &collector->codes, &options);
+	if (started)
+		pthread_join(thread, NULL);
 	profile->quality.lost += collector->lost;
 	advise(collector, profile);
 }

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "event/fetch.h"
+#include "event/remedies.h"
 #include "profile/tidy.h"
 
 #include <stdatomic.h>
@@ -424,20 +425,29 @@ static void count_unresolved(const struct symbolizer *n, const struct profile *a
 	}
 }
 
-static void tell_unresolved(struct symbolizer *n, const uint64_t *unresolved)
+/* By the number of addresses: what the filters leave of the samples is not known yet. */
+static void start_remedies(const struct symbolizer *n, const struct profile *addresses, struct remedies *remedies)
 {
-	for (size_t i = 0; i <= n->codes->modules->count; i++) {
-		if (!unresolved[i])
-			continue;
-		module_id module = (module_id)i - 1;
-		struct quality_module *told =
-			quality_unresolved(&n->profile->quality, path_of(n, module), unresolved[i]);
-		if (module == MODULE_NONE)
-			continue;
-		buf_clear(&n->scratch);
-		code_advice(codes_get(n->codes, module), &n->scratch);
-		if (n->scratch.size)
-			told->advice = profile_string(n->profile, n->scratch.data, n->scratch.size);
+	uint64_t *amounts CLEANUP_FREE = mem_zalloc(n->codes->modules->count + 1, sizeof *amounts);
+	for (size_t i = 0; i < n->frame_count; i++)
+		if (n->named[i].unresolved)
+			amounts[(module_id)(n->module[addresses->frames[i].function] + 1)]++;
+	remedies_start(remedies, n->codes, amounts);
+}
+
+static void tell_unresolved(struct symbolizer *n, const uint64_t *unresolved, struct remedies *remedies)
+{
+	struct quality *quality = &n->profile->quality;
+	module_id heaviest[REMEDIES_MOST];
+	size_t count = remedies_rank(n->codes, unresolved, heaviest);
+	for (size_t i = 0; i <= n->codes->modules->count; i++)
+		if (unresolved[i])
+			quality_unresolved(quality, path_of(n, (module_id)i - 1), unresolved[i]);
+	for (size_t i = 0; i < count; i++) {
+		const struct buf *text = remedies_text(remedies, heaviest[i], &n->scratch);
+		if (text->size)
+			quality_unresolved(quality, path_of(n, heaviest[i]), 0)->advice =
+				profile_string(n->profile, text->data, text->size);
 	}
 }
 
@@ -449,11 +459,15 @@ void symbolize_profile(struct profile *profile, const struct profile *addresses,
 	uint64_t *unresolved CLEANUP_FREE = mem_zalloc(codes->modules->count + 1, sizeof *unresolved);
 	name_modules(n, addresses);
 	fetch_debug_files(codes, addresses, n->module);
+	name_frames(n, addresses);
+	struct remedies remedies;
+	start_remedies(n, addresses, &remedies);
 	symbolizer_extend(n, addresses);
 	profile->ordered |= addresses->ordered;
 	add_samples(n, addresses, ends);
 	count_unresolved(n, addresses, ends, unresolved);
-	tell_unresolved(n, unresolved);
+	tell_unresolved(n, unresolved, &remedies);
+	remedies_end(&remedies);
 	quality_add(&profile->quality, &addresses->quality);
 	symbolizer_free(n);
 }

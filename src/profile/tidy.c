@@ -13,13 +13,20 @@ static bool is_go_method(const char *name, size_t length)
 static size_t arguments_at(const char *name, size_t length)
 {
 	static const char anonymous[] = "(anonymous namespace)";
-	for (size_t i = 0; i < length; i++) {
-		if (name[i] != '(')
-			continue;
-		if (length - i < sizeof anonymous - 1 || memcmp(name + i, anonymous, sizeof anonymous - 1) != 0)
-			return i;
-	}
+	const char *end = name + length, *open = memchr(name, '(', length);
+	for (; open; open = memchr(open + 1, '(', (size_t)(end - open - 1)))
+		if ((size_t)(end - open) < sizeof anonymous - 1 || memcmp(open, anonymous, sizeof anonymous - 1) != 0)
+			return (size_t)(open - name);
 	return length;
+}
+
+static size_t without_quotes(char *text, size_t length)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < length; i++)
+		if (text[i] != '"' && text[i] != '\'')
+			text[kept++] = text[i];
+	return kept;
 }
 
 void tidy_name(struct buf *out, const char *name, size_t length, bool java)
@@ -27,22 +34,17 @@ void tidy_name(struct buf *out, const char *name, size_t length, bool java)
 	if (!is_go_method(name, length))
 		length = arguments_at(name, length);
 	size_t first = out->size;
-	char *to = buf_reserve(out, length);
-	size_t kept = 0;
-	bool slash = false;
-	for (size_t i = 0; i < length; i++) {
-		char c = name[i];
-		if (c == '"' || c == '\'')
-			continue;
-		slash |= c == '/';
-		to[kept++] = c == ';' ? ':' : c;
-	}
-	out->size += kept;
+	buf_add(out, name, length);
+	if (memchr(name, '"', length) || memchr(name, '\'', length))
+		out->size = first + without_quotes(out->data + first, length);
 	/* Lorg/mozilla/javascript/MemberBox;.<init> → org/mozilla/javascript/MemberBox:.<init> */
-	if (java && slash && kept && out->data[first] == 'L') {
-		memmove(out->data + first, out->data + first + 1, kept - 1);
+	if (java && out->size > first && out->data[first] == 'L' && memchr(out->data + first, '/', out->size - first)) {
 		out->size--;
+		memmove(out->data + first, out->data + first + 1, out->size - first);
 	}
+	char *end = out->data + out->size;
+	for (char *at = out->data + first; (at = memchr(at, ';', (size_t)(end - at)));)
+		*at = ':';
 }
 
 void tidy_unresolved(struct buf *out, const char *module, size_t length)

@@ -163,12 +163,19 @@ static bool demangle_ocaml(struct buf *out, const char *name)
 
 /* --- all --- */
 
+/* Rust's old names are C++ names with a hash at their end: "17h" and 16 digits; what may follow begins with a dot. */
+static bool may_be_old_rust(const char *name, size_t length)
+{
+	const char *hash = length <= LONG_MOST ? memmem(name, length, "17h", 3) : NULL;
+	return hash && length - (size_t)(hash - name) >= 20;
+}
+
 static bool demangle_by_prefix(struct buf *out, const char *name, size_t length, int options)
 {
 	if (name[0] == '_') {
 		switch (name[1]) {
-		case 'Z': /* Rust's old names are C++ names with a hash at their end */
-			return (length <= LONG_MOST && run(out, name, rust_demangle_callback, options)) ||
+		case 'Z':
+			return (may_be_old_rust(name, length) && run(out, name, rust_demangle_callback, options)) ||
 			       demangle_cplus(out, name, length, options);
 		case 'R':
 			return length <= LONG_MOST && run(out, name, rust_demangle_callback, options);

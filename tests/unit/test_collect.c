@@ -1,5 +1,6 @@
 /* Events → profile. The code that is sampled is just-in-time code with a perf map, so that no ELF file is needed. */
 #include "event/live.h"
+#include "event/remedies.h"
 #include "unit.h"
 
 #include <asm/perf_regs.h>
@@ -248,6 +249,26 @@ static void chains_that_were_marked_as_truncated_still_are(void **state)
 	assert_int_equal(run->profile.quality.truncated, 2);
 	assert_non_null(strstr(profile_text(&run->profile, run->profile.quality.truncated_advice), "--stack-size"));
 	end(run);
+}
+
+static void advice_is_for_the_modules_with_the_most_to_tell(void **state)
+{
+	(void)state;
+	struct modules modules = {.count = 20};
+	struct codes codes = {.modules = &modules};
+	uint64_t amounts[21] = {1000}; /* the first is for addresses outside all modules */
+	module_id ranked[REMEDIES_MOST];
+	assert_int_equal(remedies_rank(&codes, amounts, ranked), 0);
+	amounts[3 + 1] = 5;
+	amounts[7 + 1] = 6;
+	assert_int_equal(remedies_rank(&codes, amounts, ranked), 2);
+	assert_int_equal(ranked[0], 7);
+	assert_int_equal(ranked[1], 3);
+	for (unsigned i = 0; i < 20; i++)
+		amounts[i + 1] = 100 + i * 7 % 20; /* 0, 7, 14, 1, 8, … */
+	assert_int_equal(remedies_rank(&codes, amounts, ranked), REMEDIES_MOST);
+	for (unsigned i = 0; i < REMEDIES_MOST; i++)
+		assert_int_equal(amounts[ranked[i] + 1], 119 - i);
 }
 
 static void chains_that_do_not_end_well_are_truncated(void **state)
@@ -593,6 +614,7 @@ int main(void)
 		cmocka_unit_test(what_is_missing_is_counted_by_samples),
 		cmocka_unit_test(lost_samples_are_counted_with_what_would_help),
 		cmocka_unit_test(chains_that_were_marked_as_truncated_still_are),
+		cmocka_unit_test(advice_is_for_the_modules_with_the_most_to_tell),
 		cmocka_unit_test(chains_that_do_not_end_well_are_truncated),
 		cmocka_unit_test(without_a_chain_the_address_is_the_stack),
 		cmocka_unit_test(filters_take_parts_and_count_only_them),
