@@ -37,9 +37,8 @@ static void set_common(struct perf_event_attr *attr, const struct attr_shape *sh
 	}
 }
 
-void attr_shape_event(struct perf_event_attr *attr, const struct attr_shape *shape)
+static void set_stack(struct perf_event_attr *attr, const struct attr_shape *shape)
 {
-	set_common(attr, shape);
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	switch (shape->call_graph) {
 	case CALL_GRAPH_DWARF:
@@ -57,6 +56,15 @@ void attr_shape_event(struct perf_event_attr *attr, const struct attr_shape *sha
 	case CALL_GRAPH_FP:
 		break;
 	}
+}
+
+void attr_shape_event(struct perf_event_attr *attr, const struct attr_shape *shape, bool bare)
+{
+	set_common(attr, shape);
+	if (!bare)
+		set_stack(attr, shape);
+	if (attr->sample_period)
+		return;
 	if (shape->period || attr->type == PERF_TYPE_TRACEPOINT) {
 		attr->sample_period = shape->period ? shape->period : 1;
 	} else {
@@ -81,5 +89,6 @@ struct perf_event_attr attr_tracking(const struct attr_shape *shape)
 	};
 	set_common(&attr, shape);
 	attr.build_id = shape->build_ids;
+	attr.context_switch = shape->switches;
 	return attr;
 }

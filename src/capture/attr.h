@@ -23,12 +23,13 @@ struct attr_shape {
 	uint64_t period; /* one of so many events; 0: by frequency */
 	bool inherit; /* threads and processes born later too */
 	bool enable_on_exec;
+	bool switches; /* the tracking event also tells when threads switch */
 	/* Not in every kernel: counts of lost records (6.0), build-ids of mappings (5.12), a choice of clocks (4.1) */
 	bool losses, build_ids, clock;
 };
 
-/* Completes the attributes of an event; it is disabled. */
-void attr_shape_event(struct perf_event_attr *attr, const struct attr_shape *shape);
+/* Completes the attributes of an event; it is disabled. A period that it has stays; `bare` is without a stack. */
+void attr_shape_event(struct perf_event_attr *attr, const struct attr_shape *shape, bool bare);
 /* An event that counts nothing and brings the records of mappings, names, forks and exits. */
 struct perf_event_attr attr_tracking(const struct attr_shape *shape);
 

@@ -44,8 +44,10 @@ static const struct known known_events[] = {
 
 void capture_events_release(struct capture_events *events)
 {
-	for (size_t i = 0; i < events->count; i++)
+	for (size_t i = 0; i < events->count; i++) {
 		free(events->items[i].name);
+		free(events->items[i].path);
+	}
 	free(events->items);
 	*events = (struct capture_events){0};
 }
@@ -174,6 +176,35 @@ static int take_name(struct perf_event_attr *attr, char *text, const char **ret_
 	return pmu_tracepoint(attr, text, colon + 1, err);
 }
 
+/* Events of other kinds never begin so. */
+static bool is_path(const char *text)
+{
+	return *text == '/' || !strncmp(text, "./", 2) || !strncmp(text, "../", 3);
+}
+
+/* "/usr/lib/libc.so.6:malloc", "./program+0x1234": where a program passes that place. `text` is changed. */
+static int take_probe(struct capture_event *event, char *text, struct err *err)
+{
+	char *separator = strrchr(text, '/'), *end;
+	separator += strcspn(separator, ":+");
+	if (!separator[0] || !separator[1])
+		return err_set(err, ERR_USAGE, "%s: a place in a program is FILE:FUNCTION or FILE+OFFSET", text);
+	bool named = *separator == ':';
+	uint64_t offset = named ? 0 : strtoull(separator + 1, &end, 0);
+	if (!named && *end)
+		return err_set(err, ERR_USAGE, "%s: the offset in the file must be a number", text);
+	*separator = '\0';
+	int result = pmu_probe(&event->attr, text, named ? separator + 1 : NULL, offset, err);
+	if (result)
+		return result;
+	event->path = mem_strdup(text);
+	event->attr.config1 = (uintptr_t)event->path;
+	/* New threads cannot inherit it: the kernel would look for the path in their memory, and clone() would fail. */
+	event->everywhere = event->derive.only_known = true;
+	event->attr.sample_period = 1;
+	return 0;
+}
+
 static int parse_one(struct capture_events *events, const char *text, size_t length, struct err *err)
 {
 	CLEANUP_BUF struct buf copy = {0};
@@ -183,14 +214,17 @@ static int parse_one(struct capture_events *events, const char *text, size_t len
 	MEM_ROOM(events->items, events->count, events->capacity);
 	struct capture_event *event = &events->items[events->count];
 	*event = (struct capture_event){.attr = {.size = sizeof event->attr}, .name = mem_strdup(copy.data)};
-	const char *modifiers;
-	int result = take_name(&event->attr, copy.data, &modifiers, err);
-	if (!result)
+	const char *modifiers = "";
+	int result = is_path(text) ? take_probe(event, copy.data, err) :
+				     take_name(&event->attr, copy.data, &modifiers, err);
+	if (!result && !is_path(text))
 		result = take_modifiers(event, modifiers, err);
-	if (result)
+	if (result) {
 		free(event->name);
-	else
+		free(event->path);
+	} else {
 		events->count++;
+	}
 	return result;
 }
 
@@ -198,7 +232,7 @@ int capture_events_parse(struct capture_events *events, const char *text, struct
 {
 	for (;;) {
 		/* The terms of a PMU's event are separated by commas too. */
-		size_t length = strcspn(text, ",/");
+		size_t length = is_path(text) ? strcspn(text, ",") : strcspn(text, ",/");
 		if (text[length] == '/')
 			length += 1 + strcspn(text + length + 1, "/");
 		length += strcspn(text + length, ",");
@@ -207,17 +241,6 @@ int capture_events_parse(struct capture_events *events, const char *text, struct
 			return result;
 		text += length + 1;
 	}
-}
-
-bool capture_events_are_clocks(const struct capture_events *events)
-{
-	for (size_t i = 0; i < events->count; i++) {
-		const struct perf_event_attr *attr = &events->items[i].attr;
-		if (attr->type != PERF_TYPE_SOFTWARE ||
-		    (attr->config != PERF_COUNT_SW_CPU_CLOCK && attr->config != PERF_COUNT_SW_TASK_CLOCK))
-			return false;
-	}
-	return true;
 }
 
 void capture_event_user_only(struct capture_event *event)

@@ -1,11 +1,12 @@
 /*
- * What is recorded: "cpu-clock", "cycles:u", "L1-dcache-load-misses", "r1a8", "sched:sched_switch", "cpu/event=0x3c/pp"
- * → the attributes with which the kernel is asked for it.
+ * What is recorded: "cpu-clock", "cycles:u", "L1-dcache-load-misses", "r1a8", "sched:sched_switch",
+ * "cpu/event=0x3c/pp", "/usr/lib/libc.so.6:malloc" → the attributes with which the kernel is asked for it.
  */
 #ifndef WICK_CAPTURE_EVENTS_H
 #define WICK_CAPTURE_EVENTS_H
 
 #include "base/err.h"
+#include "event/derive.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -15,11 +16,18 @@ struct capture_event {
 	struct perf_event_attr attr; /* type, config and what modifiers say */
 	char *name; /* as people write it, with the modifiers that hold */
 	bool modes_chosen; /* u, k or h was given: not to be narrowed silently */
+	bool trace; /* was asked for as a trace: each of its samples counts */
+	bool everywhere; /* on all threads, whoever is recorded */
+	bool bare; /* its samples need no stack */
+	struct derive_source derive; /* what is made of its samples */
+	char *path; /* of a uprobe: the attributes point to it; else NULL */
 };
 
 struct capture_events {
 	struct capture_event *items;
 	size_t count, capacity;
+	bool switches; /* records of switches are needed too */
+	struct trace_field prev_state, next_pid, woken_pid; /* of sched:sched_switch and sched:sched_waking */
 };
 
 void capture_events_release(struct capture_events *events);
@@ -29,9 +37,6 @@ void capture_events_release(struct capture_events *events);
  * the message names what is wrong and what would be right; events before it stay added.
  */
 int capture_events_parse(struct capture_events *events, const char *text, struct err *err);
-
-/* True when all of them are clocks, whose samples stand for equal times. */
-bool capture_events_are_clocks(const struct capture_events *events);
 
 /* Only what runs in user space; the name says so. */
 void capture_event_user_only(struct capture_event *event);

@@ -36,6 +36,7 @@ struct capture_limits capture_limits_read(void)
 	limits.privileged = has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN);
 	limits.kernel_samples = limits.privileged || paranoid < 2;
 	limits.whole_system = limits.privileged || paranoid < 1;
+	limits.tracepoints = limits.privileged || paranoid < 0;
 	limits.most_frequency = rate > 0 ? (uint64_t)rate : 1;
 	return limits;
 }

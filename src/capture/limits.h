@@ -10,6 +10,7 @@ struct capture_limits {
 	int paranoid; /* kernel.perf_event_paranoid */
 	bool privileged; /* CAP_PERFMON or CAP_SYS_ADMIN: paranoid does not matter */
 	bool kernel_samples, whole_system;
+	bool tracepoints; /* those of the kernel, with their data */
 	uint64_t most_frequency; /* kernel.perf_event_max_sample_rate */
 };
 

@@ -1,6 +1,6 @@
 #include "capture/pmu.h"
 
-#include "base/buf.h"
+#include "symbol/elf_symbols.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 
 #define DEVICES "/sys/bus/event_source/devices"
 #define FILE_MOST 4096
+#define FORMAT_MOST (256u << 10)
 
 /* The first line of a small file; false when it cannot be read. `ret_error` gets errno. */
 static bool read_line(const char *path, char line[FILE_MOST], int *ret_error)
@@ -31,9 +32,30 @@ static bool read_line(const char *path, char line[FILE_MOST], int *ret_error)
 	return true;
 }
 
+static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+
+bool pmu_tracepoint_format(struct buf *out, const char *system, const char *name)
+{
+	int fd = -1;
+	for (size_t i = 0; i < sizeof roots / sizeof *roots && fd < 0; i++) {
+		CLEANUP_BUF struct buf path = {0};
+		buf_printf(&path, "%s/events/%s/%s/format", roots[i], system, name);
+		fd = open(path.data, O_RDONLY | O_CLOEXEC);
+	}
+	if (fd < 0)
+		return false;
+	buf_clear(out);
+	for (ssize_t got = 1; got > 0 && out->size < FORMAT_MOST;) {
+		got = read(fd, buf_reserve(out, FILE_MOST), FILE_MOST);
+		out->size += got > 0 ? (size_t)got : 0;
+	}
+	close(fd);
+	buf_str(out, "");
+	return out->size;
+}
+
 int pmu_tracepoint(struct perf_event_attr *attr, const char *system, const char *name, struct err *err)
 {
-	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 	char line[FILE_MOST];
 	int error = ENOENT;
 	if (strchr(system, '/') || strchr(name, '/') || *system == '.' || *name == '.')
@@ -150,6 +172,44 @@ int pmu_event(struct perf_event_attr *attr, const char *root, const char *pmu, c
 		return err_set(err, ERR_USAGE, "this machine has no PMU '%s'; see %s", pmu, root);
 	attr->type = (uint32_t)strtoul(line, NULL, 10);
 	return take_terms(attr, &(struct pmu_folder){root, pmu, 0}, terms, err);
+}
+
+static int offset_of_function(const char *path, const char *function, uint64_t *ret_offset, struct err *err)
+{
+	struct elf_file *elf;
+	uint64_t address;
+	int result = elf_open(&elf, path, err);
+	if (result)
+		return result;
+	if (!elf_symbols_address(elf, function, &address)) {
+		elf_close(elf);
+		return err_set(err, ERR_USAGE,
+			       "%s has no function '%s' in its symbols; %s+0xOFFSET names a place without one", path,
+			       function, path);
+	}
+	result = err_set(err, ERR_FORMAT, "%s: %s lies outside of what is loaded", path, function);
+	for (size_t i = 0; i < elf_segment_count(elf) && result; i++) {
+		const Elf64_Phdr *segment = elf_segment(elf, i);
+		if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
+		    address - segment->p_vaddr < segment->p_filesz) {
+			*ret_offset = address - segment->p_vaddr + segment->p_offset;
+			result = 0;
+		}
+	}
+	elf_close(elf);
+	return result;
+}
+
+int pmu_probe(struct perf_event_attr *attr, const char *path, const char *function, uint64_t offset, struct err *err)
+{
+	char line[FILE_MOST];
+	int error;
+	if (!read_line(DEVICES "/uprobe/type", line, &error))
+		return err_set(err, ERR_SYSTEM, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS, Linux 4.17)");
+	attr->type = (uint32_t)strtoul(line, NULL, 10);
+	int result = function ? offset_of_function(path, function, &offset, err) : 0;
+	attr->config2 = offset;
+	return result;
 }
 
 bool pmu_has_cycles(void)

@@ -65,20 +65,24 @@ static void note(const struct recorder *recorder, const char *format, ...)
 static int choose_events(struct recorder *recorder, const struct capture_limits *limits, struct err *err)
 {
 	struct capture_events *events = recorder->options.events;
-	if (!events->count) {
-		bool cycles = pmu_has_cycles();
-		if (!cycles)
-			note(recorder,
-			     "no hardware counters here (virtual machines often hide them): recording cpu-clock "
-			     "instead of cycles");
-		int result = capture_events_parse(events, cycles ? "cycles" : "cpu-clock", err);
-		if (result)
-			return result;
-	}
+	struct record_types_options types = {
+		.types = recorder->options.types,
+		.weight = recorder->options.weight,
+		.note = recorder->options.note,
+		.context = recorder->options.context,
+	};
+	int result = record_types_events(events, &types, limits, err);
+	if (result)
+		return result;
 	bool told = false;
 	for (size_t i = 0; i < events->count; i++) {
 		struct capture_event *event = &events->items[i];
-		bool wants_kernel = !event->attr.exclude_kernel && event->attr.type != PERF_TYPE_TRACEPOINT;
+		/* These always happen in the kernel, or always outside of it. */
+		bool fixed = event->attr.type == PERF_TYPE_TRACEPOINT || event->derive.rule == DERIVE_SWITCH ||
+			     event->path;
+		bool wants_kernel = !event->attr.exclude_kernel && !fixed;
+		if (fixed && recorder->options.no_kernel)
+			event->attr.exclude_callchain_kernel = 1;
 		if (wants_kernel && !limits->kernel_samples && event->modes_chosen)
 			return err_set(err, ERR_SYSTEM,
 				       "%s: kernel samples need root, or as root: sysctl "
@@ -174,6 +178,7 @@ static int shape_events(struct recorder *recorder, const struct capture_limits *
 		.period = options->period,
 		.inherit = options->inherit && !target_is_by_cpu(&recorder->target),
 		.enable_on_exec = options->command && !options->whole_system && !options->delay,
+		.switches = options->events->switches,
 	};
 	if (shape->call_graph == CALL_GRAPH_DWARF && !attr_can_unwind()) {
 		note(recorder,
@@ -189,7 +194,7 @@ static int shape_events(struct recorder *recorder, const struct capture_limits *
 	}
 	if (shape->call_graph == CALL_GRAPH_LBR) {
 		struct perf_event_attr attr = recorder->options.events->items[0].attr;
-		attr_shape_event(&attr, shape);
+		attr_shape_event(&attr, shape, false);
 		int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0)
 			return err_set(err, ERR_UNSUPPORTED,
@@ -256,7 +261,11 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 	sigaddset(&recorder->signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &recorder->signals, &recorder->old_mask);
 	recorder->blocked = true;
-	struct rings_options rings = {.target = &recorder->target, .events = options->events};
+	struct rings_options rings = {
+		.target = &recorder->target,
+		.events = options->events,
+		.derives = options->types & ~(unsigned)RECORD_CPU,
+	};
 	int result = limits.supported ? 0 :
 					err_set(err, ERR_SYSTEM, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
 	if (!result)
@@ -374,6 +383,8 @@ static void keep_time(struct recorder *recorder)
 	if (!recorder->samples_on && passed >= delay) {
 		rings_enable_samples(recorder->rings);
 		recorder->samples_on = true;
+		if (recorder->options.begun)
+			recorder->options.begun(recorder->options.context, now());
 	}
 	recorder->progress.elapsed = passed > delay ? passed - delay : 0;
 	if (recorder->options.duration && recorder->progress.elapsed >= recorder->options.duration)
@@ -423,6 +434,8 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 	if (!on_exec)
 		rings_enable_tracking(recorder->rings);
 	int code = tell_existing(recorder, sink);
+	if (on_exec)
+		rings_enable_everywhere(recorder->rings);
 	recorder->samples_on = on_exec;
 	recorder->started = now();
 	if (code >= 0)
@@ -447,6 +460,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 	int code = begin(recorder, &both, &result, err);
 	while (code >= 0 && !recorder->done)
 		code = wait_and_drain(recorder, &both);
+	result.ended = now();
 	rings_disable(recorder->rings);
 	if (code >= 0)
 		code = rings_drain(recorder->rings, &both, true);

@@ -8,6 +8,7 @@
 #include "capture/attr.h"
 #include "capture/events.h"
 #include "capture/target.h"
+#include "capture/types.h"
 #include "event/event.h"
 
 #include <stdatomic.h>
@@ -35,6 +36,8 @@ struct recorder_options {
 	bool whole_system;
 	const char *cpus; /* list; NULL: all */
 	struct capture_events *events; /* empty: what the machine has. Names change when only user space is recorded */
+	unsigned types; /* of enum record_type; 0: RECORD_CPU */
+	const char *weight; /* as record_types_options has it */
 	enum call_graph call_graph;
 	uint32_t stack_size;
 	uint64_t frequency, period;
@@ -42,6 +45,7 @@ struct recorder_options {
 	bool no_kernel; /* samples of user space only */
 	uint64_t duration, delay; /* nanoseconds; 0: none */
 	const struct recorder_control *control; /* NULL: none */
+	void (*begun)(void *context, uint64_t time); /* samples are taken from now on; not called for a command */
 	void (*progress)(void *context, const struct recorder_progress *progress);
 	void *context;
 	/* A step down that was taken, one line each. */
@@ -57,6 +61,7 @@ enum recorder_end {
 struct recorder_result {
 	struct recorder_progress last;
 	enum recorder_end end;
+	uint64_t ended; /* on the clock of the samples */
 	int exec_error; /* errno when the command could not be run */
 };
 

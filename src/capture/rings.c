@@ -37,6 +37,7 @@ struct open_event {
 	int fd;
 	uint32_t source;
 	uint64_t id;
+	bool everywhere;
 };
 
 struct rings {
@@ -200,6 +201,8 @@ static int add_task(struct rings *rings, struct ring *ring, struct rings_options
 	for (size_t i = 0; i <= events->count; i++) {
 		bool last = i == events->count;
 		struct perf_event_attr *attr = last ? &tracking : &events->items[i].attr;
+		if (!last && events->items[i].everywhere)
+			continue;
 		err->code = 0;
 		int result = add_event(rings, ring, attr, (uint32_t)i, options->target, task, err);
 		bool denied = (result == -EACCES || result == -EPERM) && options->target->found;
@@ -214,6 +217,25 @@ static int add_task(struct rings *rings, struct ring *ring, struct rings_options
 		if (result)
 			return refused(last ? NULL : &events->items[i], options->target, task, -result, err);
 	}
+	return 0;
+}
+
+/* Events that are recorded on all threads, whoever the target is. */
+static int add_everywhere(struct rings *rings, struct rings_options *options, struct err *err)
+{
+	struct capture_events *events = options->events;
+	const struct target all = {.whole_system = true, .cgroup = -1};
+	for (size_t i = 0; i < events->count; i++)
+		for (size_t cpu = 0; cpu < rings->count && events->items[i].everywhere; cpu++) {
+			err->code = 0;
+			int result = add_event(rings, &rings->items[cpu], &events->items[i].attr, (uint32_t)i, &all, -1,
+					       err);
+			if (result == -EAGAIN || (result && err->code))
+				return result;
+			if (result)
+				return refused(&events->items[i], options->target, -1, -result, err);
+			rings->events[rings->event_count - 1].everywhere = true;
+		}
 	return 0;
 }
 
@@ -246,7 +268,7 @@ static int open_all(struct rings *rings, struct rings_options *options, struct e
 		gone_count += gone;
 	}
 	if (gone_count < count)
-		return 0;
+		return add_everywhere(rings, options, err);
 	return rings->denied ? refused(NULL, target, rings->denied_task, EACCES, err) :
 			       err_set(err, ERR_SYSTEM, "the process ended before it could be recorded");
 }
@@ -264,7 +286,8 @@ static size_t first_size(const struct rings_options *options)
 	uint64_t rate = shape->period ? RING_MOST : shape->frequency * options->events->count;
 	size_t size = RING_USUAL, cpus = options->target->cpu_count;
 	for (size_t i = 0; i < options->events->count; i++)
-		if (options->events->items[i].attr.type == PERF_TYPE_TRACEPOINT)
+		if (options->events->items[i].attr.type == PERF_TYPE_TRACEPOINT ||
+		    options->events->items[i].attr.sample_period)
 			rate = RING_MOST; /* as often as it happens */
 	while (size < RING_MOST && size * 2 * cpus <= ALL_RINGS_MOST && size < record * rate / 2)
 		size *= 2;
@@ -283,10 +306,24 @@ static void describe(struct rings *rings, const struct rings_options *options)
 		for (size_t i = 0; i < rings->event_count; i++)
 			if (rings->events[i].source == source)
 				ids[count++] = rings->events[i].id;
-		perfdata_live_source(rings->decoder, last ? &tracking : &options->events->items[source].attr,
-				     last ? "dummy:u" : options->events->items[source].name, ids, count);
+		struct perf_event_attr attr = last ? tracking : options->events->items[source].attr;
+		if (!last && options->events->items[source].path)
+			attr.config1 = 0; /* an address in this process */
+		perfdata_live_source(rings->decoder, &attr, last ? "dummy:u" : options->events->items[source].name, ids,
+				     count);
 	}
 	free(ids);
+	if (!options->derives)
+		return;
+	/* As the other events have them, where there is one with stacks. */
+	const struct perf_event_attr *like = &tracking;
+	for (size_t i = 0; i < options->events->count; i++)
+		if (!options->events->items[i].bare)
+			like = &options->events->items[i].attr;
+	for (enum derived_event event = 0; event < DERIVED_EVENTS; event++) {
+		struct perf_event_attr attr = derived_attr(event, like);
+		perfdata_live_source(rings->decoder, &attr, derived_name(event), NULL, 0);
+	}
 }
 
 int rings_open(struct rings **ret_rings, struct rings_options *options, struct err *err)
@@ -308,7 +345,9 @@ int rings_open(struct rings **ret_rings, struct rings_options *options, struct e
 		rings->items[i] = (struct ring){.cpu = target->cpus[i], .owner = -1};
 	for (size_t i = 0; i < options->events->count; i++) {
 		struct perf_event_attr *attr = &options->events->items[i].attr;
-		attr_shape_event(attr, &options->shape);
+		attr_shape_event(attr, &options->shape, options->events->items[i].bare);
+		if (options->events->items[i].everywhere)
+			attr->inherit = attr->enable_on_exec = 0;
 		attr->watermark = 1;
 		attr->wakeup_watermark = (uint32_t)(rings->size / 4);
 	}
@@ -376,6 +415,13 @@ void rings_enable_samples(struct rings *rings)
 void rings_disable_samples(struct rings *rings)
 {
 	control(rings, PERF_EVENT_IOC_DISABLE, false, true);
+}
+
+void rings_enable_everywhere(struct rings *rings)
+{
+	for (size_t i = 0; i < rings->event_count; i++)
+		if (rings->events[i].everywhere)
+			ioctl(rings->events[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void rings_disable(struct rings *rings)

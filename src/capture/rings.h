@@ -17,6 +17,7 @@ struct rings_options {
 	const struct target *target;
 	struct capture_events *events; /* attributes are completed */
 	struct attr_shape shape; /* what the kernel lacks is taken out */
+	bool derives; /* derived events are described too, behind the others */
 };
 
 /* Opens all events, disabled. ERR_SYSTEM and a message with the remedy when the kernel refuses. */
@@ -25,7 +26,7 @@ void rings_close(struct rings *rings);
 /* Of a target that was found by a pattern: how many threads were left out because this user may not record them. */
 size_t rings_denied(const struct rings *rings);
 
-/* The events, and last the one that tells of mappings. */
+/* The events, the one that tells of mappings, and those that are derived. */
 const struct event_source *rings_sources(const struct rings *rings, size_t *ret_count);
 
 /* From now on records of mappings and tasks come, or samples too. */
@@ -33,6 +34,8 @@ void rings_enable_tracking(struct rings *rings);
 void rings_enable_samples(struct rings *rings);
 /* No samples any more; mappings and tasks are still told. */
 void rings_disable_samples(struct rings *rings);
+/* The same for events on all threads, which no exec of a command enables. */
+void rings_enable_everywhere(struct rings *rings);
 void rings_disable(struct rings *rings);
 
 /* Adds the rings to an epoll instance; their events have `data` as data. */

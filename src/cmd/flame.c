@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cmd/input.h"
 #include "cmd/outputs.h"
+#include "profile/view.h"
 #include "render/nameattr.h"
 #include "render/palette_map.h"
 #include "render/svg.h"
@@ -127,7 +128,8 @@ static const struct option_row flame_rows[] = {
 	 .argument = "PALETTE",
 	 .choices = palette_names,
 	 .help = "Palette. java, js, perl, python, rust, chain and safe colour by kind of code (safe for colour-blind "
-		 "readers too), the others only by name. Default: hot."},
+		 "readers too), state by what threads wait for, the others only by name. Default: hot; state for "
+		 "off-CPU time, wall-clock time and page faults."},
 	{.name = "color",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(colors),
@@ -208,7 +210,7 @@ static int settle_colours(struct run *run)
 {
 	const struct flame_options *options = &run->options;
 	struct svg_options *svg = &run->svg;
-	svg->palette = palette_find(options->colors);
+	svg->palette = palette_find(options->colors ? options->colors : "hot");
 	const char *background = options->bgcolors ? options->bgcolors : palette_background_default(svg->palette);
 	if (!palette_background(background, svg->background))
 		return say_usage(&command_flame, "--bgcolors must be yellow, blue, green, grey or #rrggbb, not '%s'",
@@ -391,6 +393,11 @@ static int draw(struct run *run)
 		code = build_tree(run);
 	if (code >= 0)
 		return code;
+	const char *value = profile_text(&run->profile, run->profile.values[run->tree_options.values[0]].name);
+	if (!run->options.colors && !run->options.bgcolors)
+		output_colours(&run->svg, value);
+	if (!run->options.title && profile_view_find(value))
+		run->svg.title = profile_view_title(profile_view_find(value));
 	run->svg.countname = run->options.countname ? run->options.countname :
 						      output_countname(&run->profile, run->tree_options.values[0],
 								       svg_total(&run->tree));
@@ -406,7 +413,6 @@ static int flame_run(int argc, char **argv)
 		.options =
 			{
 				.input = input_defaults(true),
-				.colors = "hot",
 				.theme = "auto",
 				.height = 16,
 				.fontsize = 12,

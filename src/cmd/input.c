@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "cmd/recording.h"
+#include "profile/view.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -175,10 +176,16 @@ static void list_events(const struct profile *profile, struct buf *out)
 		}
 }
 
-/* The event asked for, or the first one with a name. */
-static int choose_value(const struct profile *profile, const char *wanted, value_id *ret_value)
+/* The event or view asked for, or the first event with a name. */
+static int choose_value(struct profile *profile, const char *wanted, value_id *ret_value)
 {
 	value_id value = PROFILE_NONE;
+	const struct profile_view *view = wanted ? profile_view_find(wanted) : profile_view_default(profile);
+	if (view && profile_view_has(profile, view) &&
+	    (!wanted || find_value(profile, profile_view_name(view)) == PROFILE_NONE)) {
+		*ret_value = profile_view_apply(profile, view);
+		return -1;
+	}
 	if (wanted) {
 		value = find_value(profile, wanted);
 		if (value == PROFILE_NONE) {

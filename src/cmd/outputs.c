@@ -1,5 +1,6 @@
 #include "cmd/outputs.h"
 
+#include "profile/view.h"
 #include "render/render.h"
 
 #include <math.h>
@@ -37,6 +38,14 @@ void output_budget(struct calltree_options *options, const struct svg_options *s
 	options->keep_share = narrowest * 0.99; /* rounding must not tip what is just wide enough */
 }
 
+void output_colours(struct svg_options *svg, const char *value)
+{
+	const struct profile_view *view = profile_view_find(value);
+	svg->palette = view ? PALETTE_STATE : PALETTE_HOT;
+	palette_background(view ? profile_view_background(view) : palette_background_default(svg->palette),
+			   svg->background);
+}
+
 int output_folded(const struct calltree *tree, unsigned decimals, const char *path)
 {
 	struct outfile out;
@@ -59,9 +68,13 @@ int output_flame(struct profile *profile, const struct calltree_options *options
 	struct err err = {0};
 	if (outfile_open(&out, path, &err))
 		return say_failure(&err);
-	svg.palette = palette_find("hot");
-	palette_background(palette_background_default(svg.palette), svg.background);
-	svg.title = title;
+	const char *value = profile_text(profile, profile->values[options->values[0]].name);
+	CLEANUP_BUF struct buf titles = {0};
+	output_colours(&svg, value);
+	if (profile_view_find(value))
+		buf_printf(&titles, "%s: ", profile_view_title(profile_view_find(value)));
+	buf_str(&titles, title);
+	svg.title = titles.data;
 	svg.subtitle = subtitle;
 	svg.marks_are_ours = true;
 	svg.decimals = profile->values[options->values[0]].decimals;

@@ -12,6 +12,9 @@ const char *output_countname(struct profile *profile, value_id value, int64_t to
 /* How much of a tree a picture can hold. What is wide enough to be drawn stays. */
 void output_budget(struct calltree_options *options, const struct svg_options *svg);
 
+/* The colours that go with a value type or view when nobody chose others. */
+void output_colours(struct svg_options *svg, const char *value);
+
 /* Each returns an exit code; failures were said. */
 int output_folded(const struct calltree *tree, unsigned decimals, const char *path);
 /* With the defaults of `wick flame`. */

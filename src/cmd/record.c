@@ -35,6 +35,13 @@ static void take_progress(void *context, const struct recorder_progress *progres
 		record_show_progress(run, progress);
 }
 
+static void take_beginning(void *context, uint64_t time)
+{
+	struct record_run *run = context;
+	if (run->derive)
+		derive_begin(run->derive, time);
+}
+
 static const struct event_source *give_sources(void *context, size_t *ret_count)
 {
 	return recorder_sources(((struct record_run *)context)->recorder, ret_count);
@@ -55,6 +62,8 @@ static int open_recorder(struct record_run *run, struct err *err)
 		.streams = run->streams,
 		.control = options->live ? &run->control : NULL,
 		.events = &run->events,
+		.types = run->types,
+		.weight = options->weight,
 		.call_graph = record_call_graph(options),
 		.stack_size = (uint32_t)options->stack_size & ~7u,
 		.frequency = (uint64_t)options->frequency,
@@ -63,6 +72,7 @@ static int open_recorder(struct record_run *run, struct err *err)
 		.no_kernel = !options->kernel,
 		.duration = (uint64_t)(options->duration * RECORD_SECOND),
 		.delay = (uint64_t)(options->delay * RECORD_SECOND),
+		.begun = take_beginning,
 		.progress = take_progress,
 		.note = say_step_down,
 		.context = run,
@@ -78,7 +88,7 @@ static struct collector *make_collector(struct record_run *run)
 	const struct input_options *input = &run->options.input;
 	struct collect_options collect = {
 		.max_depth = (size_t)run->options.max_depth,
-		.count_samples = capture_events_are_clocks(&run->events),
+		.count_clocks = true,
 		.each = run->writer ? perfdata_writer_stack : NULL,
 		.each_context = run->writer,
 		.each_and_profile = true,
@@ -125,9 +135,15 @@ static int record_all(struct record_run *run)
 		tee.second = perfdata_writer_sink(run->writer);
 		sink = event_tee_sink(&tee);
 	}
+	if (record_derives(run)) {
+		run->derive = record_make_derive(run, &sink);
+		sink = derive_sink(run->derive);
+	}
 	int result = run->options.live ? record_open_screen(run, &err) : 0;
 	if (!result)
 		result = recorder_run(run->recorder, &sink, &run->result, &err);
+	if (!result && run->derive)
+		result = derive_finish(run->derive, run->result.ended);
 	record_close_screen(run);
 	record_show_end(run);
 	if (run->writer && perfdata_writer_failed(run->writer)) {
@@ -140,15 +156,17 @@ static int record_all(struct record_run *run)
 		say_failure(&err);
 		return run->result.exec_error ? exit_code_of_exec(run->result.exec_error) : EXIT_FAILED;
 	}
-	collector_finish(run->collector, &run->profile);
+	collector_finish(run->collector, &run->collected);
+	if (run->derive)
+		record_say_derived(run);
 	return -1;
 }
 
-/* Pictures and tables show one event: the first that was asked for, if it happened. */
-static int choose_event(struct record_run *run)
+/* Pictures and tables of events show one: the first that was asked for, if it happened. */
+static int choose_event(struct record_run *run, const char *first)
 {
-	const char *first = run->events.items[0].name;
 	struct profile *profile = &run->profile;
+	run->options.input.event_filter = NULL;
 	for (size_t i = 0; i < profile->value_count; i++)
 		if (!strcmp(profile_text(profile, profile->values[i].name), first))
 			run->options.input.event_filter = first;
@@ -159,23 +177,45 @@ static int choose_event(struct record_run *run)
 	return code;
 }
 
-static int write_all(struct record_run *run)
+static int write_shown(struct record_run *run, struct record_shown shown)
 {
-	if (!run->profile.sample_count && run->no_files && run->result.end == RECORDER_INTERRUPTED)
-		return EXIT_DONE;
-	if (!run->profile.sample_count) {
-		say_error("no samples in %.1f s: %s did not run on a CPU; off-CPU time is not seen by %s",
-			  (double)run->result.last.elapsed / RECORD_SECOND, run->title.data, run->events.items[0].name);
-		return EXIT_FAILED;
+	run->shown = shown;
+	profile_init(&run->profile);
+	profile_merge(&run->profile, &run->collected);
+	if (shown.view) {
+		profile_view_apply(&run->profile, shown.view);
+		run->options.input.event_filter = profile_view_name(shown.view);
 	}
-	int chosen = choose_event(run);
-	if (chosen >= 0)
-		return chosen;
-	int code = record_write_files(run);
+	int code = shown.view ? input_tree_options(&run->profile, &run->options.input, &run->tree_options) :
+				choose_event(run, shown.event);
+	if (shown.view)
+		run->profile.quality.filtered = 0; /* the other types have files of their own */
+	if (code < 0)
+		code = record_write_files(run);
 	/* Who leaves wick top has seen it all. */
 	bool seen = run->no_files && run->result.end == RECORDER_INTERRUPTED;
 	if (code == EXIT_DONE && !run->options.quiet && !seen)
 		record_show_summary(run);
+	profile_release(&run->profile);
+	return code;
+}
+
+static int write_all(struct record_run *run)
+{
+	struct record_shown shown[RECORD_SHOWN_MOST];
+	size_t count = record_list_shown(run, shown);
+	int code = EXIT_DONE;
+	if (!run->collected.sample_count && run->no_files && run->result.end == RECORDER_INTERRUPTED)
+		return EXIT_DONE;
+	if (!run->collected.sample_count || !count) {
+		say_error("no samples in %.1f s: %s %s", (double)run->result.last.elapsed / RECORD_SECOND,
+			  run->title.data,
+			  run->types & RECORD_CPU ? "did not run on a CPU; -t offcpu or wall shows where it waits" :
+						    "did nothing that this type of profile shows");
+		return EXIT_FAILED;
+	}
+	for (size_t i = 0; i < count && code == EXIT_DONE; i++)
+		code = write_shown(run, shown[i]);
 	return code;
 }
 
@@ -186,6 +226,8 @@ static int record(struct record_run *run)
 		code = record_choose_target(run);
 	if (code < 0 && !run->no_files)
 		code = record_choose_files(run);
+	if (code < 0)
+		code = record_choose_types(run);
 	if (code < 0)
 		code = settle_events(run);
 	if (code < 0 && run->options.live)
@@ -214,12 +256,14 @@ int record_main(struct record_run *run, int argc, char **argv)
 	int code = options_parse(run->called_as, argc, argv, &run->options, &run->command);
 	if (code >= 0)
 		return code;
-	profile_init(&run->profile);
+	profile_init(&run->collected);
 	code = record(run);
 	int command_code = run->recorder ? recorder_wait(run->recorder) : 0;
 	recorder_close(run->recorder);
 	capture_events_release(&run->events);
-	profile_release(&run->profile);
+	profile_release(&run->collected);
+	derive_free(run->derive);
+	free(run->derive_sources);
 	option_list_release(&run->command);
 	record_options_release(&run->options);
 	buf_release(&run->pids);
@@ -238,7 +282,9 @@ static const struct command_example record_examples[] = {
 	{"wick record -- ./program arguments", "record a program from its first instruction to its end"},
 	{"wick record -p 1234 -d 10", "record a running process for ten seconds"},
 	{"wick record -a --preset system", "everything that runs"},
-	{"wick record -e page-faults -c 1 -- ./program", "where memory is touched for the first time"},
+	{"wick record -t offcpu -p 1234 -d 10", "where its threads wait, and for what"},
+	{"wick record -t wall -- ./program", "all of the time, running and waiting"},
+	{"wick record -t faults -- ./program", "where memory is touched for the first time"},
 	{0},
 };
 
@@ -253,7 +299,10 @@ const struct command command_record = {
 		"every program has, while it runs.\n\n"
 		"A command keeps its standard input and output, and its exit code is passed on. Ctrl-C ends the "
 		"recording and still writes everything; a second one stops the writing. What cannot be had (hardware "
-		"counters, the kernel's part) is done without, and said in one line.",
+		"counters, the kernel's part) is done without, and said in one line.\n\n"
+		"Several types (-t cpu,offcpu) share one recording; each has files of its own. Page faults (-t faults) "
+		"tell which code makes memory resident. They tell nothing of memory that is freed, nor of what an "
+		"allocator takes from memory that the program already has.",
 	.options = record_rows,
 	.examples = record_examples,
 	.runs_command = true,

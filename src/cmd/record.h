@@ -7,9 +7,19 @@
 #include "cmd/record_options.h"
 #include "cmd/watch.h"
 #include "event/collect.h"
+#include "event/derive.h"
 #include "perfdata/write.h"
+#include "profile/view.h"
 
 #define RECORD_SECOND 1e9
+
+/* One profile of the recording that gets files of its own. */
+struct record_shown {
+	const struct profile_view *view; /* NULL: one event */
+	const char *event;
+	const char *suffix; /* in the names of its files; "" for the first */
+};
+#define RECORD_SHOWN_MOST 6
 
 enum record_file { RECORD_FOLDED, RECORD_SVG, RECORD_REPORT, RECORD_PERFDATA, RECORD_FILES };
 
@@ -23,13 +33,18 @@ struct record_run {
 	bool files[RECORD_FILES];
 	char folder[4096];
 	bool made_folder;
+	unsigned types; /* of enum record_type */
 	struct capture_events events;
+	struct derive *derive; /* NULL: samples are as the kernel takes them */
+	struct derive_source *derive_sources;
 	struct recorder *recorder;
 	struct collector *collector;
 	struct fetching fetching;
 	struct perfdata_writer *writer;
 	struct recorder_result result;
-	struct profile profile;
+	struct profile collected; /* everything */
+	struct record_shown shown; /* what is written now: */
+	struct profile profile; /* that part of it */
 	struct calltree_options tree_options;
 	bool no_files; /* only the screen: wick top */
 	struct recorder_control control;
@@ -44,6 +59,18 @@ struct record_run {
 /* Who is recorded, by the options: fills in the lists and the title. -1 to go on, else the exit code to leave with. */
 int record_choose_target(struct record_run *run);
 
+/* --- record_types.c: what kinds of profiles --- */
+
+/* By the options. -1 to go on, else the exit code to leave with. */
+int record_choose_types(struct record_run *run);
+/* True when samples are made of other samples. */
+bool record_derives(const struct record_run *run);
+struct derive *record_make_derive(struct record_run *run, const struct event_sink *next);
+/* What deriving left out. */
+void record_say_derived(const struct record_run *run);
+/* The profiles that get files of their own. Returns how many there are. */
+size_t record_list_shown(const struct record_run *run, struct record_shown shown[RECORD_SHOWN_MOST]);
+
 /* --- record_files.c: the folder and what is written to it. Those that return int: -1 to go on, else exit code. --- */
 
 /* Which files, by --format. */
@@ -52,9 +79,9 @@ int record_choose_files(struct record_run *run);
 int record_make_folder(struct record_run *run);
 /* Where a file goes, or its name without the folder. */
 void record_path(const struct record_run *run, enum record_file kind, char *path, size_t room);
-const char *record_file_name(enum record_file kind);
+void record_file_name(const struct record_run *run, enum record_file kind, char *name, size_t room);
 int record_open_writer(struct record_run *run, struct err *err); /* 0 or a code of err */
-/* All files that were chosen. An exit code. */
+/* All files that were chosen; perf.data with the first profile that is shown. An exit code. */
 int record_write_files(struct record_run *run);
 
 /* --- record_screen.c: the full screen of --live and wick top --- */

@@ -8,12 +8,12 @@
 #include <time.h>
 
 static const struct file_row {
-	const char *format, *file;
+	const char *format, *file, *ending;
 } file_rows[RECORD_FILES] = {
-	[RECORD_FOLDED] = {"folded", "out.folded"},
-	[RECORD_SVG] = {"svg", "flamegraph.svg"},
-	[RECORD_REPORT] = {"report", "report.txt"},
-	[RECORD_PERFDATA] = {"perf.data", "perf.data"},
+	[RECORD_FOLDED] = {"folded", "out", ".folded"},
+	[RECORD_SVG] = {"svg", "flamegraph", ".svg"},
+	[RECORD_REPORT] = {"report", "report", ".txt"},
+	[RECORD_PERFDATA] = {"perf.data", "perf.data", ""},
 };
 
 int record_choose_files(struct record_run *run)
@@ -68,12 +68,20 @@ int record_make_folder(struct record_run *run)
 
 void record_path(const struct record_run *run, enum record_file kind, char *path, size_t room)
 {
-	snprintf(path, room, "%s/%s", run->folder, file_rows[kind].file);
+	char name[64];
+	record_file_name(run, kind, name, sizeof name);
+	snprintf(path, room, "%s/%s", run->folder, name);
+}
+
+void record_file_name(const struct record_run *run, enum record_file kind, char *name, size_t room)
+{
+	const char *suffix = run->shown.suffix && kind != RECORD_PERFDATA ? run->shown.suffix : "";
+	snprintf(name, room, "%s%s%s%s", file_rows[kind].file, *suffix ? "-" : "", suffix, file_rows[kind].ending);
 }
 
 int record_open_writer(struct record_run *run, struct err *err)
 {
-	char path[sizeof run->folder + 32];
+	char path[sizeof run->folder + 64];
 	struct perfdata_writer_options options = {.command = run->command_line};
 	if (!run->files[RECORD_PERFDATA])
 		return 0;
@@ -105,7 +113,7 @@ static int write_folded(struct record_run *run, const char *path)
 
 static int write_file(struct record_run *run, enum record_file kind)
 {
-	char path[sizeof run->folder + 32];
+	char path[sizeof run->folder + 64];
 	struct err err = {0};
 	record_path(run, kind, path, sizeof path);
 	switch (kind) {
@@ -123,16 +131,11 @@ static int write_file(struct record_run *run, enum record_file kind)
 	}
 }
 
-const char *record_file_name(enum record_file kind)
-{
-	return file_rows[kind].file;
-}
-
 int record_write_files(struct record_run *run)
 {
 	int code = EXIT_DONE;
 	for (int kind = 0; kind < RECORD_FILES && code == EXIT_DONE; kind++)
-		if (run->files[kind])
+		if (run->files[kind] && (kind != RECORD_PERFDATA || run->writer))
 			code = write_file(run, kind);
 	return code;
 }

@@ -15,6 +15,10 @@ static const char *const call_graph_choices[] = {"auto", "dwarf", "fp", "lbr", N
 	.name = text, .type = OPTION_INT, .offset = FIELD(field), .argument = value, .min = least, .max = most
 const struct option_row record_rows[] = {
 	{.type = OPTION_HEADING, .help = "What to record"},
+	{LIST("type", types, "TYPE"), .letter = 't',
+	 .help = "What is told, one or several (-t cpu,offcpu): cpu (default) where threads run; offcpu where they "
+		 "wait, for how long and for what; wall both together, which adds up to elapsed time; faults (or mem) "
+		 "where memory is touched for the first time; trace where --event happens, every time."},
 	{LIST("pid", pids, "PID"), .letter = 'p',
 	 .help = "Processes that run already, 12,13 or several times: with their threads, those born later, and "
 		 "children."},
@@ -55,6 +59,23 @@ const struct option_row record_rows[] = {
 	{LIST("event", events, "EVENT"), .letter = 'e',
 	 .help = "What is counted: cpu-clock, cycles, page-faults, L1-dcache-load-misses, sched:sched_switch, rHEX, "
 		 "PMU/TERMS/, with modifiers such as :u. Default: cycles, or cpu-clock where there are no counters."},
+	{TEXT("weight", weight, "FIELD"),
+	 .help = "With -t trace: a tracepoint weighs what this field of it says, such as ret or bytes_req. What is "
+		 "not above 0 weighs nothing. Default: each counts as one."},
+	{.name = "min-block",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(min_block),
+	 .argument = "MICROSECONDS",
+	 .min = 0,
+	 .max = 1e12,
+	 .help = "With -t offcpu: leave shorter waits out. Default: 0."},
+	{.name = "max-block",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(max_block),
+	 .argument = "MICROSECONDS",
+	 .min = 0,
+	 .max = 1e12,
+	 .help = "With -t offcpu: leave longer waits out. Default: no limit."},
 	{.name = "kernel",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(kernel),
@@ -148,7 +169,8 @@ struct record_options record_defaults(void)
 
 void record_options_release(struct record_options *options)
 {
-	struct option_list *lists[] = {&options->pids, &options->tids, &options->names, &options->events};
+	struct option_list *lists[] = {&options->pids, &options->tids, &options->names, &options->events,
+				       &options->types};
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		option_list_release(lists[i]);
 }

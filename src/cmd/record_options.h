@@ -7,8 +7,9 @@
 
 struct record_options {
 	struct input_options input; /* only how names are shown */
-	struct option_list pids, tids, names, events;
-	const char *user, *cgroup, *cpus, *preset, *call_graph, *output, *format;
+	struct option_list pids, tids, names, events, types;
+	const char *user, *cgroup, *cpus, *preset, *call_graph, *output, *format, *weight;
+	double min_block, max_block; /* microseconds */
 	double duration, delay, refresh;
 	long long window; /* seconds; -1: the command's own default */
 	long long frequency, period, stack_size, max_depth;

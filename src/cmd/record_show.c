@@ -37,15 +37,27 @@ void record_show_progress(struct record_run *run, const struct recorder_progress
 	fwrite(line.data, 1, line.size, stderr);
 }
 
+static void print_file(const struct record_run *run, enum record_file kind, struct outfile *out)
+{
+	char name[64];
+	if (kind == RECORD_PERFDATA && *run->shown.suffix)
+		return; /* is shown with the first */
+	record_file_name(run, kind, name, sizeof name);
+	outfile_printf(out, "%s/%s\n", run->folder, name);
+}
+
 void record_show_summary(struct record_run *run)
 {
 	struct outfile out;
 	struct err err = {0};
 	const char *const inputs[] = {run->title.data, NULL};
+	char name[64], rest[80];
+	record_file_name(run, RECORD_REPORT, name, sizeof name);
+	snprintf(rest, sizeof rest, "in %s", name);
 	struct report report = {
 		.inputs = inputs,
 		.limit = TOP_FUNCTIONS,
-		.rest = run->files[RECORD_REPORT] ? "in report.txt" : "",
+		.rest = run->files[RECORD_REPORT] ? rest : "",
 		.colour = term_colour(STDERR_FILENO),
 		.width = term_width(STDERR_FILENO, 0),
 	};
@@ -54,6 +66,6 @@ void record_show_summary(struct record_run *run)
 	outfile_str(&out, "\n");
 	for (int kind = 0; kind < RECORD_FILES; kind++)
 		if (run->files[kind])
-			outfile_printf(&out, "%s/%s\n", run->folder, record_file_name(kind));
+			print_file(run, kind, &out);
 	outfile_commit(&out, &err);
 }

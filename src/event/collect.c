@@ -33,6 +33,7 @@ struct worker {
 struct source_facts {
 	str_id name; /* in processes.strings, whose texts never move */
 	uint32_t chain_most;
+	bool weighs_one;
 	uint32_t stack_bytes; /* of the copies of the stack */
 	bool monotonic; /* times are of CLOCK_MONOTONIC */
 };
@@ -251,6 +252,13 @@ static uint32_t most_of_chain(const struct perf_event_attr *attr)
 	return attr->sample_max_stack ? attr->sample_max_stack : DEFAULT_CHAIN;
 }
 
+static bool weighs_one(const struct collector *collector, const struct perf_event_attr *attr)
+{
+	bool clock = attr->type == PERF_TYPE_SOFTWARE &&
+		     (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	return collector->options.count_samples || (collector->options.count_clocks && clock);
+}
+
 /* In a pipe events come with the records. */
 static struct source_facts facts_of(struct collector *collector, uint32_t source)
 {
@@ -268,6 +276,7 @@ static struct source_facts facts_of(struct collector *collector, uint32_t source
 				.name = strpool_add(&collector->processes.strings, name, strlen(name)),
 				.chain_most = most_of_chain(attr),
 				.monotonic = attr->use_clockid && attr->clockid == CLOCK_MONOTONIC,
+				.weighs_one = weighs_one(collector, attr),
 				.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
 			};
 		}
@@ -335,7 +344,7 @@ static int take_sample(void *context, const struct event_sample *event)
 	if (!wanted(collector, event, comm))
 		return 0;
 	struct source_facts source = facts_of(collector, event->source);
-	uint64_t weight = collector->options.count_samples || !event->period ? 1 : event->period;
+	uint64_t weight = source.weighs_one || !event->period ? 1 : event->period;
 	if (!collector->filling)
 		collector->filling = batch_queue_take_empty(collector->queue);
 	batch_add(collector->filling,

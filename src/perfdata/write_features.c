@@ -23,6 +23,12 @@ static struct perf_event_attr finished_attr(const struct perf_event_attr *origin
 	attr.exclude_callchain_kernel = attr.exclude_callchain_user = 0;
 	attr.context_switch = attr.namespaces = attr.cgroup = attr.text_poke = attr.bpf_event = attr.aux_output = 0;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	if (attr.type == PERF_TYPE_TRACEPOINT) {
+		/* perf refuses tracepoints without the description of their data, which finished samples do not have */
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config1 = attr.config;
+		attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	}
 	return attr;
 }
 

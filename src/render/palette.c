@@ -11,7 +11,7 @@ const char *const palette_names[] = {
 	[PALETTE_CHAIN] = "chain",   [PALETTE_JAVA] = "java", [PALETTE_JS] = "js",         [PALETTE_PERL] = "perl",
 	[PALETTE_PYTHON] = "python", [PALETTE_RUST] = "rust", [PALETTE_RED] = "red",       [PALETTE_GREEN] = "green",
 	[PALETTE_BLUE] = "blue",     [PALETTE_AQUA] = "aqua", [PALETTE_YELLOW] = "yellow", [PALETTE_PURPLE] = "purple",
-	[PALETTE_ORANGE] = "orange", [PALETTE_SAFE] = "safe", [PALETTE_COUNT] = NULL,
+	[PALETTE_ORANGE] = "orange", [PALETTE_SAFE] = "safe", [PALETTE_STATE] = "state",   [PALETTE_COUNT] = NULL,
 };
 
 enum palette palette_find(const char *name)
@@ -280,6 +280,39 @@ static const struct colour_class *chain_class(const char *name)
 	return strstr(name, "_[w]") ? &waker : &off_cpu;
 }
 
+static struct rgb grey(struct shade s)
+{
+	uint8_t x = channel(190, 40, s.v1);
+	return (struct rgb){x, x, x};
+}
+
+static const struct state_row {
+	const char *label;
+	struct colour_class class, safe;
+} state_rows[PALETTE_STATES] = {
+	{NULL, {grey, NULL}, {safe_thread, NULL}},
+	{"[running]", {red, "running"}, {safe_kernel, "running"}},
+	{"[runnable]", {yellow, "waits for a CPU"}, {safe_inlined, "waits for a CPU"}},
+	{"[sleeping]", {io, "sleeps"}, {safe_scoped, "sleeps"}},
+	{"[lock]", {purple, "waits for a lock"}, {safe_waker, "waits for a lock"}},
+	{"[disk]", {aqua, "waits for a disk (uninterruptible)"}, {safe_jit, "waits for a disk (uninterruptible)"}},
+	{"[minor]", {mem, "minor faults"}, {safe_jit, "minor faults"}},
+	{"[major]", {orange, "major faults (read from a disk)"}, {safe_kernel, "major faults (read from a disk)"}},
+};
+
+unsigned palette_state_of(const char *name)
+{
+	for (unsigned i = 1; i < PALETTE_STATES; i++)
+		if (!strcmp(name, state_rows[i].label))
+			return i;
+	return 0;
+}
+
+const struct colour_class *palette_state_class(unsigned state, bool safe)
+{
+	return safe ? &state_rows[state].safe : &state_rows[state].class;
+}
+
 static const struct colour_class *safe_class(const char *name, enum name_kind kind)
 {
 	static const struct colour_class classes[KIND_COUNT] = {
@@ -324,6 +357,8 @@ const struct colour_class *palette_class(enum palette palette, const char *name,
 		return chain_class(name);
 	case PALETTE_SAFE:
 		return safe_class(name, kind);
+	case PALETTE_STATE:
+		return palette_state_class(0, false);
 	default:
 		return &plain_classes[palette];
 	}
@@ -407,6 +442,7 @@ const char *palette_background_default(enum palette palette)
 	case PALETTE_PURPLE:
 	case PALETTE_ORANGE:
 	case PALETTE_SAFE:
+	case PALETTE_STATE:
 		return "grey";
 	default:
 		return "yellow";

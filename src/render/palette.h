@@ -1,6 +1,7 @@
 /*
  * The colour of a function. Palettes, and the way a shade is picked inside one, are those of flamegraph.pl, so that the
- * same input gets the same colours; python and rust are inferno's; "safe" is wick's own for colour-blind readers.
+ * same input gets the same colours; python and rust are inferno's; "safe" is wick's own for colour-blind readers, and
+ * "state" for what threads wait for.
  */
 #ifndef WICK_RENDER_PALETTE_H
 #define WICK_RENDER_PALETTE_H
@@ -32,6 +33,7 @@ enum palette {
 	PALETTE_PURPLE,
 	PALETTE_ORANGE,
 	PALETTE_SAFE,
+	PALETTE_STATE,
 	PALETTE_COUNT,
 };
 
@@ -76,6 +78,15 @@ struct colour_class {
 
 /* The group of an annotated name ("do_sys_open_[k]"); names are NUL-terminated. */
 const struct colour_class *palette_class(enum palette palette, const char *name, enum name_kind kind);
+
+/*
+ * Frames that say what all stacks above them have in common: "[sleeping]", "[lock]", "[minor]". The palette "state"
+ * colours by them. 0: the name is none of them; else below PALETTE_STATES.
+ */
+#define PALETTE_STATES 8
+unsigned palette_state_of(const char *name);
+/* The group of what lies above such a frame; state 0 is what lies above none. */
+const struct colour_class *palette_state_class(unsigned state, bool safe);
 
 /* The colour that stands for a group in the legend: its middle shade. */
 struct rgb colour_class_sample(const struct colour_class *class);

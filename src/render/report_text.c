@@ -1,8 +1,10 @@
 #include "base/text.h"
 #include "render/report.h"
 #include "render/screen.h"
+#include "render/unit.h"
 
 #include <ctype.h>
+#include <math.h>
 
 #define MOST_ADVICE 3
 
@@ -25,17 +27,37 @@ static const struct value_type *value_of(const struct report *report)
 	return &report->profile->values[report->value];
 }
 
+static double counts(const struct report *report, int64_t weight)
+{
+	return (double)weight / pow(10, value_of(report)->decimals);
+}
+
+/* All weights of a table are written in one unit, by the total. */
+static struct unit_scale scale_of(const struct report *report)
+{
+	return unit_scale(profile_text(report->profile, value_of(report)->unit), counts(report, report->total));
+}
+
+static void write_weight(struct buf *out, const struct report *report, int64_t weight)
+{
+	struct unit_scale scale = scale_of(report);
+	if (scale.name)
+		buf_printf(out, "%.*f", (int)scale.digits, counts(report, weight) / scale.divisor);
+	else
+		text_decimal_grouped(out, weight, value_of(report)->decimals);
+}
+
 static void add_weight(struct buf *out, const struct report *report, int64_t weight, size_t columns)
 {
 	struct buf text CLEANUP_BUF = {0};
-	text_decimal_grouped(&text, weight, value_of(report)->decimals);
+	write_weight(&text, report, weight);
 	screen_right(out, text.data, columns);
 }
 
 static size_t weight_columns(const struct report *report, int64_t largest, const char *heading)
 {
 	struct buf text CLEANUP_BUF = {0};
-	text_decimal_grouped(&text, largest, value_of(report)->decimals);
+	write_weight(&text, report, largest);
 	/* Fractions of smaller weights may be longer than the largest weight's. */
 	size_t columns = text.size + value_of(report)->decimals;
 	return columns > strlen(heading) ? columns : strlen(heading);
@@ -46,6 +68,8 @@ static const char *unit_of(const struct report *report)
 {
 	const struct value_type *value = value_of(report);
 	const char *unit = profile_text(report->profile, value->unit);
+	if (scale_of(report).name)
+		return scale_of(report).name;
 	if (*unit)
 		return unit;
 	return !value->decimals && (uint64_t)report->total == value->samples ? "samples" : "weight";
@@ -63,8 +87,11 @@ static void add_capitalised(struct buf *out, const char *word)
 static void add_head(struct buf *out, const struct report *report)
 {
 	struct buf text CLEANUP_BUF = {0};
-	text_decimal_grouped(&text, report->total, value_of(report)->decimals);
-	buf_printf(&text, " %s", unit_of(report));
+	const char *unit = profile_text(report->profile, value_of(report)->unit);
+	if (!unit_amount(&text, unit, counts(report, report->total))) {
+		write_weight(&text, report, report->total);
+		buf_printf(&text, " %s", unit_of(report));
+	}
 	screen_fact(out, report->colour, "Total", text.data, text.size);
 	const char *event = profile_text(report->profile, value_of(report)->name);
 	if (*event && strcmp(event, unit_of(report)) != 0)
@@ -150,7 +177,10 @@ static struct layout lay_out(const struct report *report, const struct function_
 static void add_titles(struct buf *out, const struct report *report, const struct layout *layout)
 {
 	struct buf unit CLEANUP_BUF = {0};
-	add_capitalised(&unit, unit_of(report));
+	if (scale_of(report).name)
+		buf_str(&unit, unit_of(report));
+	else
+		add_capitalised(&unit, unit_of(report));
 	screen_style(out, report->colour, STYLE_BOLD);
 	screen_right(out, report->flat_groups ? "Share" : "Self", PERCENT_COLUMNS);
 	buf_str(out, "  ");

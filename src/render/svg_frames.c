@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "render/number.h"
 #include "render/svg_picture.h"
+#include "render/unit.h"
 
 #define FRAME_GAP 1 /* free pixel row between two levels */
 #define TEXT_INDENT 3
@@ -167,7 +168,7 @@ static char *put_label(struct drawing *drawing, char *to, const struct place *pl
 }
 
 /* " (1,234 samples, 12.34%)", and the change when two values are compared. */
-static char *put_counts(const struct drawing *drawing, char *to, uint32_t node)
+static char *put_counts(struct drawing *drawing, char *to, uint32_t node)
 {
 	const struct svg_picture *picture = drawing->picture;
 	double factor = picture->options->factor;
@@ -176,9 +177,16 @@ static char *put_counts(const struct drawing *drawing, char *to, uint32_t node)
 			      picture->base;
 	shown *= factor;
 	int64_t rounded = number_scaled(shown, 0);
-	to = number_grouped(PUT(to, " ("), rounded);
-	*to++ = ' ';
-	to = PUT(put(to, drawing->countname.data, drawing->countname.size), ", ");
+	to = PUT(to, " (");
+	buf_clear(&drawing->scratch);
+	if (unit_amount(&drawing->scratch, picture->options->countname, shown)) {
+		to = put(to, drawing->scratch.data, drawing->scratch.size);
+	} else {
+		to = number_grouped(to, rounded);
+		*to++ = ' ';
+		to = put(to, drawing->countname.data, drawing->countname.size);
+	}
+	to = PUT(to, ", ");
 	if (!node)
 		return PUT(to, "100%)");
 	to = number_fixed(to, number_scaled(100 * (double)rounded / (picture->base * factor), 2), 2);

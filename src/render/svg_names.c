@@ -82,12 +82,17 @@ static size_t count_characters(const char *text, size_t length, bool *ret_plain)
  * Gives the name its colours. key[0…key_length) is the name as flamegraph.pl would have it; a mark that was added here
  * stands behind it.
  */
-static void colour_name(struct svg_picture *picture, struct svg_name *name, const char *key, size_t key_length)
+static void colour_name(struct svg_picture *picture, struct svg_name *name, uint8_t variant, const char *key,
+			size_t key_length)
 {
 	const struct svg_options *options = picture->options;
 	struct shade shade = shade_of(options->shade, key, key_length, &picture->random);
 	name->class = palette_class(options->palette, key, name->kind);
 	name->safe_class = palette_class(PALETTE_SAFE, key, name->kind);
+	if (variant >= VARIANT_STATE) {
+		name->class = palette_state_class(variant - VARIANT_STATE, false);
+		name->safe_class = palette_state_class(variant - VARIANT_STATE, true);
+	}
 	name->safe_colour = name->safe_class->shaded(shade);
 	if (palette_separator(name->text, &name->colour)) {
 		name->safe_colour = name->colour;
@@ -100,8 +105,9 @@ static void colour_name(struct svg_picture *picture, struct svg_name *name, cons
 	}
 }
 
-uint32_t svg_name_make(struct svg_picture *picture, uint32_t label_id, bool waker)
+uint32_t svg_name_make(struct svg_picture *picture, uint32_t label_id, uint8_t variant)
 {
+	bool waker = variant == VARIANT_WAKER;
 	const struct tree_label *label = &picture->tree->labels[label_id];
 	size_t mark = mark_length(label->text, label->length);
 	struct svg_name name = {
@@ -128,7 +134,7 @@ uint32_t svg_name_make(struct svg_picture *picture, uint32_t label_id, bool wake
 		key = picture->scratch.data;
 		key_length = picture->scratch.size;
 	}
-	colour_name(picture, &name, key, key_length);
+	colour_name(picture, &name, variant, key, key_length);
 	if (picture->options->attributes) {
 		name.attributes = nameattr_find(picture->options->attributes, key, key_length);
 		if (!name.attributes)
@@ -138,7 +144,7 @@ uint32_t svg_name_make(struct svg_picture *picture, uint32_t label_id, bool wake
 	MEM_ROOM(picture->names, picture->name_count, picture->name_capacity);
 	uint32_t id = (uint32_t)picture->name_count++;
 	picture->names[id] = name;
-	picture->name_of_label[waker ? label_id + picture->tree->label_count : label_id] = id;
+	picture->name_of_label[label_id + variant * picture->tree->label_count] = id;
 	return id;
 }
 

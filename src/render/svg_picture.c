@@ -39,14 +39,26 @@ static int64_t largest_change(const struct calltree *tree)
 static void mark_wakers(struct svg_picture *picture)
 {
 	const struct calltree *tree = picture->tree;
-	picture->waker = mem_zalloc(tree->count, sizeof *picture->waker);
+	picture->variant = mem_zalloc(tree->count, sizeof *picture->variant);
 	uint32_t end = 0;
 	for (uint32_t i = 1; i < tree->count; i++) {
 		bool separator = !strcmp(tree->labels[tree->label[i]].text, "--");
 		if (i < end)
-			picture->waker[i] = !separator;
+			picture->variant[i] = separator ? VARIANT_PLAIN : VARIANT_WAKER;
 		else if (separator && tree->depth[i] > 1)
 			end = tree->end[i];
+	}
+}
+
+/* Everything above a frame that names a state, and the frame itself, belongs to it. */
+static void mark_states(struct svg_picture *picture)
+{
+	const struct calltree *tree = picture->tree;
+	picture->variant = mem_zalloc(tree->count, sizeof *picture->variant);
+	for (uint32_t i = 1; i < tree->count; i++) {
+		unsigned state = palette_state_of(tree->labels[tree->label[i]].text);
+		uint8_t above = picture->variant[tree->parent[i]];
+		picture->variant[i] = above ? above : state ? (uint8_t)(VARIANT_STATE + state) : VARIANT_PLAIN;
 	}
 }
 
@@ -80,8 +92,11 @@ void svg_picture_init(struct svg_picture *picture, const struct calltree *tree, 
 	picture->base = asked > counted ? asked : counted > 0 ? counted : picture->total;
 	if (options->palette == PALETTE_CHAIN)
 		mark_wakers(picture);
-	picture->name_of_label = mem_alloc(2 * tree->label_count * sizeof *picture->name_of_label);
-	memset(picture->name_of_label, 0xff, 2 * tree->label_count * sizeof *picture->name_of_label);
+	if (options->palette == PALETTE_STATE)
+		mark_states(picture);
+	size_t names = (picture->variant ? NAME_VARIANTS : 1) * tree->label_count;
+	picture->name_of_label = mem_alloc(names * sizeof *picture->name_of_label);
+	memset(picture->name_of_label, 0xff, names * sizeof *picture->name_of_label);
 	picture->name_capacity = tree->label_count; /* room that is not used is not touched and costs nothing */
 	picture->names = mem_alloc(picture->name_capacity * sizeof *picture->names);
 }
@@ -90,7 +105,7 @@ void svg_picture_release(struct svg_picture *picture)
 {
 	free(picture->own_self);
 	free(picture->own_width);
-	free(picture->waker);
+	free(picture->variant);
 	free(picture->name_of_label);
 	free(picture->names);
 	arena_release(&picture->arena);

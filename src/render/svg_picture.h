@@ -6,7 +6,15 @@
 #include "render/palette_map.h"
 #include "render/svg.h"
 
-/* One name of the picture: a label of the tree, apart for wakers in a chain graph. */
+/* A label is several names where the same function is coloured by what it belongs to. */
+enum {
+	VARIANT_PLAIN,
+	VARIANT_WAKER, /* in a chain graph */
+	VARIANT_STATE, /* plus the state, where states are coloured */
+	NAME_VARIANTS = VARIANT_STATE + PALETTE_STATES,
+};
+
+/* One name of the picture: a label of the tree in one of its variants. */
 struct svg_name {
 	uint32_t label;
 	enum name_kind kind;
@@ -34,8 +42,8 @@ struct svg_picture {
 	double base; /* counts that are 100 % */
 	int64_t largest_change; /* of any node but the root */
 
-	bool *waker; /* by node, in a chain graph; else NULL */
-	uint32_t *name_of_label; /* index into names or INDEX_NONE; the second half is for wakers */
+	uint8_t *variant; /* by node; NULL: all plain */
+	uint32_t *name_of_label; /* index into names or INDEX_NONE; behind the plain ones those of the other variants */
 	struct svg_name *names;
 	size_t name_count, name_capacity;
 	uint64_t random;
@@ -53,13 +61,13 @@ static inline bool svg_picture_is_diff(const struct svg_picture *picture)
 }
 
 /* The name of a node, made when it is asked for first. Pointers to names move when a new one is made. */
-uint32_t svg_name_make(struct svg_picture *picture, uint32_t label, bool waker);
+uint32_t svg_name_make(struct svg_picture *picture, uint32_t label, uint8_t variant);
 static inline uint32_t svg_name_of(struct svg_picture *picture, uint32_t node)
 {
 	uint32_t label = picture->tree->label[node];
-	bool waker = picture->waker && picture->waker[node];
-	uint32_t id = picture->name_of_label[waker ? label + picture->tree->label_count : label];
-	return id != INDEX_NONE ? id : svg_name_make(picture, label, waker);
+	uint8_t variant = picture->variant ? picture->variant[node] : VARIANT_PLAIN;
+	uint32_t id = picture->name_of_label[label + variant * picture->tree->label_count];
+	return id != INDEX_NONE ? id : svg_name_make(picture, label, variant);
 }
 /* The colour of the root frame, which has no name of its own. */
 struct rgb svg_root_colour(struct svg_picture *picture);

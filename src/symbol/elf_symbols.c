@@ -152,11 +152,11 @@ size_t elf_symbols_add(struct symtab *symtab, struct elf_file *elf, const char *
 	return added;
 }
 
-bool elf_symbols_address(struct elf_file *elf, const char *name, uint64_t *ret_address)
+static bool find_address(struct elf_file *elf, const char *section_name, const char *name, uint64_t *ret_address)
 {
 	struct elf_section section;
 	struct names names;
-	if (!open_symbols(elf, ".symtab", &section, &names))
+	if (!open_symbols(elf, section_name, &section, &names))
 		return false;
 	for (size_t i = 1; i < section.size / sizeof(Elf64_Sym); i++) {
 		Elf64_Sym symbol;
@@ -168,4 +168,9 @@ bool elf_symbols_address(struct elf_file *elf, const char *name, uint64_t *ret_a
 		}
 	}
 	return false;
+}
+
+bool elf_symbols_address(struct elf_file *elf, const char *name, uint64_t *ret_address)
+{
+	return find_address(elf, ".symtab", name, ret_address) || find_address(elf, ".dynsym", name, ret_address);
 }

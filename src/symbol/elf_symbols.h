@@ -17,7 +17,7 @@ size_t elf_symbols_add(struct symtab *symtab, struct elf_file *elf, const char *
  */
 size_t elf_symbols_add_plt(struct symtab *symtab, struct elf_file *elf, const struct symtab *known);
 
-/* The value of a symbol of .symtab by its name; false when there is none. Looks at all of them. */
+/* The value of a symbol of .symtab or .dynsym by its name; false when there is none. Looks at all of them. */
 bool elf_symbols_address(struct elf_file *elf, const char *name, uint64_t *ret_address);
 
 #endif

@@ -235,7 +235,7 @@ What is wrong with options is said before anything is read.
   wick: flame: --colors cannot be 'hott'; did you mean hot? (see wick flame --help)
   [2]
   $ wick flame --colors pink in.folded
-  wick: flame: --colors cannot be 'pink'; it is one of hot, mem, io, wakeup, chain, java, js, perl, python, rust, red, green, blue, aqua, yellow, purple, orange, safe (see wick flame --help)
+  wick: flame: --colors cannot be 'pink'; it is one of hot, mem, io, wakeup, chain, java, js, perl, python, rust, red, green, blue, aqua, yellow, purple, orange, safe, state (see wick flame --help)
   [2]
   $ wick flame --bgcolors pink in.folded
   wick: flame: --bgcolors must be yellow, blue, green, grey or #rrggbb, not 'pink' (see wick flame --help)

@@ -149,7 +149,7 @@ Options are checked before anything is read.
   wick: fold: --m is ambiguous: --merge-threads, --module (see wick fold --help)
   [2]
   $ wick flame --colors rainbow missing
-  wick: flame: --colors cannot be 'rainbow'; it is one of hot, mem, io, wakeup, chain, java, js, perl, python, rust, red, green, blue, aqua, yellow, purple, orange, safe (see wick flame --help)
+  wick: flame: --colors cannot be 'rainbow'; it is one of hot, mem, io, wakeup, chain, java, js, perl, python, rust, red, green, blue, aqua, yellow, purple, orange, safe, state (see wick flame --help)
   [2]
   $ wick report --format cvs missing
   wick: report: --format cannot be 'cvs'; did you mean csv? (see wick report --help)

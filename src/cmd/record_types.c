@@ -1,0 +1,112 @@
+#include "base/text.h"
+#include "cmd/record.h"
+#include "profile/view.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define MICROSECOND 1000.0
+
+int record_choose_types(struct record_run *run)
+{
+	struct record_options *options = &run->options;
+	struct err err = {0};
+	for (size_t i = 0; i < options->types.count; i++)
+		if (record_types_parse(options->types.items[i], &run->types, &err))
+			return say_usage(&command_record, "%s", err.text);
+	if (!run->types)
+		run->types = RECORD_CPU;
+	if (options->live && run->types != RECORD_CPU)
+		return say_usage(&command_record, "--live shows what runs, which is -t cpu");
+	bool thresholds = options->min_block || options->max_block;
+	if (thresholds && !(run->types & RECORD_OFFCPU))
+		return say_usage(&command_record, "--min-block and --max-block go with -t offcpu");
+	if (thresholds && run->types & RECORD_WALL)
+		return say_usage(&command_record, "-t wall shows all of the time: --min-block and --max-block would "
+						  "take a part of it away");
+	if (options->max_block && options->max_block < options->min_block)
+		return say_usage(&command_record, "--max-block is less than --min-block");
+	return -1;
+}
+
+bool record_derives(const struct record_run *run)
+{
+	bool derives = run->types != RECORD_CPU;
+	for (size_t i = 0; i < run->events.count; i++)
+		derives = derives || run->events.items[i].derive.only_known;
+	return derives;
+}
+
+struct derive *record_make_derive(struct record_run *run, const struct event_sink *next)
+{
+	const struct record_options *options = &run->options;
+	const struct capture_events *events = &run->events;
+	run->derive_sources = mem_zalloc(events->count + 1, sizeof *run->derive_sources);
+	for (size_t i = 0; i < events->count; i++)
+		run->derive_sources[i] = events->items[i].derive;
+	struct derive_options derive = {
+		.sources = run->derive_sources,
+		.source_count = events->count,
+		.first_derived = (uint32_t)events->count + 1,
+		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
+		.offcpu =
+			{
+				.waits = run->types & RECORD_WAITS,
+				.running = run->types & RECORD_WALL,
+				.unseen = run->types & RECORD_WALL || !options->all,
+				.min_block = (uint64_t)(options->min_block * MICROSECOND),
+				.max_block = (uint64_t)(options->max_block * MICROSECOND),
+				.except_pid = options->all ? (int32_t)getpid() : 0,
+				.prev_state = events->prev_state,
+				.next_pid = events->next_pid,
+				.woken_pid = events->woken_pid,
+			},
+	};
+	return derive_new(&derive, next);
+}
+
+void record_say_derived(const struct record_run *run)
+{
+	struct offcpu_counts counts = derive_counts(run->derive);
+	CLEANUP_BUF struct buf text = {0};
+	if (run->options.quiet)
+		return;
+	if (counts.left_out) {
+		text_grouped(&text, (int64_t)counts.left_out);
+		say_note("%s waits shorter or longer than asked for were left out", text.data);
+	}
+	if (counts.cut) {
+		buf_clear(&text);
+		text_grouped(&text, (int64_t)counts.cut);
+		say_note("so many threads wait at once that %s stacks lost their user part: --stack-size 4096 takes "
+			 "less memory",
+			 text.data);
+	}
+}
+
+/* --- what is shown of it --- */
+
+size_t record_list_shown(const struct record_run *run, struct record_shown shown[RECORD_SHOWN_MOST])
+{
+	static const struct {
+		enum record_type type;
+		const char *view;
+	} rows[] = {{RECORD_CPU, NULL},    {RECORD_TRACE, NULL},      {RECORD_OFFCPU, "offcpu"},
+		    {RECORD_WALL, "wall"}, {RECORD_FAULTS, "faults"}, {RECORD_FAULTS, "fault-bytes"}};
+	size_t count = 0;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (!(run->types & rows[i].type))
+			continue;
+		const struct profile_view *view = rows[i].view ? profile_view_find(rows[i].view) : NULL;
+		if (view && !profile_view_has(&run->collected, view))
+			continue;
+		shown[count] = (struct record_shown){.view = view};
+		if (!view)
+			for (size_t k = 0; k < run->events.count && !shown[count].event; k++)
+				if ((rows[i].type == RECORD_TRACE) == run->events.items[k].trace)
+					shown[count].event = run->events.items[k].name;
+		shown[count].suffix = !count ? "" : view ? rows[i].view : "trace";
+		count++;
+	}
+	return count;
+}

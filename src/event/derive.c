@@ -1,0 +1,188 @@
+#include "event/derive.h"
+
+#include "base/hash.h"
+#include "base/index_map.h"
+#include "base/mem.h"
+
+struct derive {
+	struct derive_options options;
+	struct event_sink next;
+	struct event_tee tee;
+	struct offcpu *offcpu;
+	bool follows; /* switches */
+	int32_t *pids; /* that records told of */
+	size_t pid_count, pid_capacity;
+	struct index_map pid_map;
+};
+
+const char *derived_name(enum derived_event event)
+{
+	static const char *const names[DERIVED_EVENTS] = {
+		[DERIVED_RUNNING] = "time-running",          [DERIVED_RUNNABLE] = "time-runnable",
+		[DERIVED_SLEEPING] = "time-sleeping",        [DERIVED_DISK] = "time-disk",
+		[DERIVED_MINOR_BYTES] = "minor-fault-bytes", [DERIVED_MAJOR_BYTES] = "major-fault-bytes",
+	};
+	return names[event];
+}
+
+struct perf_event_attr derived_attr(enum derived_event event, const struct perf_event_attr *like)
+{
+	struct perf_event_attr attr = *like;
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	attr.config1 = event; /* else they would be equal, and readers would take them for one */
+	attr.freq = 0;
+	attr.sample_period = 1;
+	attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_RAW | PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE);
+	return attr;
+}
+
+struct derive *derive_new(const struct derive_options *options, const struct event_sink *next)
+{
+	struct derive *derive = mem_zalloc(1, sizeof *derive);
+	derive->options = *options;
+	derive->next = *next;
+	for (int state = 0; state < THREAD_STATES; state++)
+		derive->options.offcpu.source_of[state] = options->first_derived + DERIVED_RUNNING + (uint32_t)state;
+	derive->offcpu = offcpu_new(&derive->options.offcpu, &derive->next);
+	return derive;
+}
+
+void derive_free(struct derive *derive)
+{
+	if (!derive)
+		return;
+	offcpu_free(derive->offcpu);
+	index_map_release(&derive->pid_map);
+	free(derive->pids);
+	free(derive);
+}
+
+static bool is_known(const struct derive *derive, int32_t pid)
+{
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&derive->pid_map, hash_u64((uint32_t)pid), &probe); i != INDEX_NONE;
+	     i = index_map_next(&derive->pid_map, &probe))
+		if (derive->pids[i] == pid)
+			return true;
+	return false;
+}
+
+static void make_known(struct derive *derive, int32_t pid)
+{
+	if (is_known(derive, pid))
+		return;
+	MEM_ROOM(derive->pids, derive->pid_count, derive->pid_capacity);
+	derive->pids[derive->pid_count] = pid;
+	index_map_insert(&derive->pid_map, hash_u64((uint32_t)pid), (uint32_t)derive->pid_count++);
+}
+
+static int give(struct derive *derive, const struct event_sample *sample)
+{
+	return derive->next.sample ? derive->next.sample(derive->next.context, sample) : 0;
+}
+
+static int take_fault(struct derive *derive, const struct event_sample *sample, enum derived_event event)
+{
+	struct event_sample bytes = *sample;
+	int result = give(derive, sample);
+	bytes.source = derive->options.first_derived + event;
+	bytes.period = sample->data_page_size ? sample->data_page_size : derive->options.page_size;
+	return result < 0 ? result : give(derive, &bytes);
+}
+
+static int weigh(struct derive *derive, const struct event_sample *sample, const struct trace_field *field)
+{
+	struct event_sample weighed = *sample;
+	int64_t weight;
+	/* What failed (read() that returns −1) and what is nothing weighs nothing. */
+	if (!trace_field_read(field, sample, &weight) || weight <= 0)
+		return 0;
+	weighed.period = (uint64_t)weight;
+	return give(derive, &weighed);
+}
+
+static int take_sample(void *context, const struct event_sample *sample)
+{
+	struct derive *derive = context;
+	if (sample->source >= derive->options.source_count)
+		return give(derive, sample);
+	const struct derive_source *source = &derive->options.sources[sample->source];
+	int result = 0;
+	if (source->only_known && !is_known(derive, sample->pid))
+		return 0;
+	switch (source->rule) {
+	case DERIVE_SWITCH:
+		return offcpu_switch(derive->offcpu, sample);
+	case DERIVE_WAKING:
+		return offcpu_waking(derive->offcpu, sample);
+	case DERIVE_CLOCK:
+		if (source->keep)
+			result = give(derive, sample);
+		return result < 0 ? result : offcpu_clock(derive->offcpu, sample);
+	case DERIVE_MINOR_FAULT:
+		return take_fault(derive, sample, DERIVED_MINOR_BYTES);
+	case DERIVE_MAJOR_FAULT:
+		return take_fault(derive, sample, DERIVED_MAJOR_BYTES);
+	case DERIVE_WEIGH:
+		return weigh(derive, sample, &source->weight);
+	case DERIVE_PASS:
+		break;
+	}
+	return give(derive, sample);
+}
+
+static int take_switch(void *context, const struct event_switch *change)
+{
+	return offcpu_record(((struct derive *)context)->offcpu, change);
+}
+
+static int take_comm(void *context, const struct event_comm *comm)
+{
+	struct derive *derive = context;
+	make_known(derive, comm->pid);
+	return derive->follows ? offcpu_comm(derive->offcpu, comm) : 0;
+}
+
+static int take_fork(void *context, const struct event_task *task)
+{
+	struct derive *derive = context;
+	make_known(derive, task->pid);
+	return derive->follows ? offcpu_fork(derive->offcpu, task) : 0;
+}
+
+static int take_exit(void *context, const struct event_task *task)
+{
+	return offcpu_exit(((struct derive *)context)->offcpu, task);
+}
+
+struct event_sink derive_sink(struct derive *derive)
+{
+	derive->follows = derive->options.offcpu.waits || derive->options.offcpu.running;
+	derive->tee.first = (struct event_sink){
+		.context = derive,
+		.sample = take_sample,
+		.comm = take_comm,
+		.fork = take_fork,
+		.exit = derive->follows ? take_exit : NULL,
+		.context_switch = derive->follows ? take_switch : NULL,
+	};
+	derive->tee.second = derive->next;
+	derive->tee.second.sample = NULL; /* it gets them of us */
+	return event_tee_sink(&derive->tee);
+}
+
+void derive_begin(struct derive *derive, uint64_t time)
+{
+	offcpu_begin(derive->offcpu, time);
+}
+
+int derive_finish(struct derive *derive, uint64_t time)
+{
+	return offcpu_finish(derive->offcpu, time);
+}
+
+struct offcpu_counts derive_counts(const struct derive *derive)
+{
+	return offcpu_counts(derive->offcpu);
+}

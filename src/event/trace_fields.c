@@ -1,0 +1,59 @@
+#include "event/trace_fields.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The number behind "offset:" and the like in a line; false when there is none. */
+static bool number_behind(const char *line, const char *end, const char *word, uint32_t *ret_number)
+{
+	const char *at = memmem(line, (size_t)(end - line), word, strlen(word));
+	if (!at || !isdigit((unsigned char)at[strlen(word)]))
+		return false;
+	unsigned long number = strtoul(at + strlen(word), NULL, 10);
+	*ret_number = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+	return true;
+}
+
+/* "field:pid_t prev_pid;": the name is the last word of the declaration, and an array's has a bracket behind it. */
+static bool declares(const char *declaration, const char *semicolon, const char *name)
+{
+	size_t length = strlen(name);
+	return (size_t)(semicolon - declaration) > length && !memcmp(semicolon - length, name, length) &&
+	       !isalnum((unsigned char)semicolon[-(ptrdiff_t)length - 1]) && semicolon[-(ptrdiff_t)length - 1] != '_';
+}
+
+bool trace_field_find(const char *format, const char *name, struct trace_field *ret_field)
+{
+	for (const char *line = format; (line = strstr(line, "field:"));) {
+		const char *end = line + strcspn(line, "\n"), *semicolon = memchr(line, ';', (size_t)(end - line));
+		struct trace_field field = {0};
+		uint32_t is_signed = 0;
+		if (semicolon && declares(line, semicolon, name) &&
+		    !memmem(line, (size_t)(semicolon - line), "__data_loc", strlen("__data_loc")) &&
+		    number_behind(line, end, "offset:", &field.offset) &&
+		    number_behind(line, end, "size:", &field.size) && field.size && field.size <= 8 &&
+		    !(field.size & (field.size - 1))) {
+			number_behind(line, end, "signed:", &is_signed);
+			field.is_signed = is_signed;
+			*ret_field = field;
+			return true;
+		}
+		line = end;
+	}
+	return false;
+}
+
+bool trace_field_read(const struct trace_field *field, const struct event_sample *sample, int64_t *ret_value)
+{
+	uint64_t value = 0;
+	if (!field->size || field->size > sizeof value || sample->raw_size < field->size ||
+	    field->offset > sample->raw_size - field->size)
+		return false;
+	const uint8_t *bytes = sample->raw + field->offset;
+	for (uint32_t i = 0; i < field->size; i++) /* little-endian, as all machines that wick records on */
+		value |= (uint64_t)bytes[i] << 8 * i;
+	uint64_t sign = 1ull << (8 * field->size - 1);
+	*ret_value = (int64_t)(field->is_signed ? (value ^ sign) - sign : value);
+	return true;
+}

@@ -1,0 +1,34 @@
+/*
+ * What belongs together: some value types are parts of one whole, as the times that a thread sleeps, waits for a lock
+ * and waits for a CPU are parts of its time off the CPUs. A view joins them into one value type, whose stacks begin
+ * with a frame that names the part.
+ */
+#ifndef WICK_PROFILE_VIEW_H
+#define WICK_PROFILE_VIEW_H
+
+#include "profile/profile.h"
+
+struct profile_view;
+
+/* "offcpu", "wall", "faults" (also "mem"), "fault-bytes"; NULL when there is no such view. */
+const struct profile_view *profile_view_find(const char *name);
+/* The view that shows a profile whose first value type is a part of one; NULL: none. */
+const struct profile_view *profile_view_default(const struct profile *profile);
+const char *profile_view_name(const struct profile_view *view);
+/* What a picture of it is called: "Off-CPU Time". */
+const char *profile_view_title(const struct profile_view *view);
+/* The background of such a picture, as flamegraph.pl's users know it: "blue" for waits, "green" for memory. */
+const char *profile_view_background(const struct profile_view *view);
+
+/* True when the profile has samples of it. */
+bool profile_view_has(const struct profile *profile, const struct profile_view *view);
+/*
+ * Joins its parts and returns their value type, which has the view's name and unit. Time asleep in a futex or another
+ * lock becomes time waiting for locks: the names of functions tell it. The parts are gone from the profile then.
+ */
+value_id profile_view_apply(struct profile *profile, const struct profile_view *view);
+
+/* The unit of a value type by its name: "ns", "bytes", or "" when the name does not tell. */
+const char *profile_unit_of(const char *value_name);
+
+#endif
