@@ -2,9 +2,7 @@
 #ifndef WICK_BASE_HASH_H
 #define WICK_BASE_HASH_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "base/bytes.h"
 
 /* Both halves of the 128-bit product folded: each input bit reaches each output bit. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
@@ -27,20 +25,6 @@ static inline uint64_t hash_pair(uint32_t a, uint32_t b)
 	return hash_u64((uint64_t)a << 32 | b);
 }
 
-static inline uint64_t hash_load64(const char *bytes)
-{
-	uint64_t value;
-	memcpy(&value, bytes, sizeof value);
-	return value;
-}
-
-static inline uint64_t hash_load32(const char *bytes)
-{
-	uint32_t value;
-	memcpy(&value, bytes, sizeof value);
-	return value;
-}
-
 /* 16 bytes a step; the tail is read overlapping, so that no byte loop is needed. */
 static inline uint64_t hash_bytes(const char *bytes, size_t count)
 {
@@ -48,15 +32,15 @@ static inline uint64_t hash_bytes(const char *bytes, size_t count)
 	if (count >= 16) {
 		const char *last = bytes + count - 16;
 		for (; bytes < last; bytes += 16)
-			seed = hash_mix(hash_load64(bytes) ^ HASH_K0, hash_load64(bytes + 8) ^ seed);
-		a = hash_load64(last);
-		b = hash_load64(last + 8);
+			seed = hash_mix(bytes_load64(bytes) ^ HASH_K0, bytes_load64(bytes + 8) ^ seed);
+		a = bytes_load64(last);
+		b = bytes_load64(last + 8);
 	} else if (count >= 8) {
-		a = hash_load64(bytes);
-		b = hash_load64(bytes + count - 8);
+		a = bytes_load64(bytes);
+		b = bytes_load64(bytes + count - 8);
 	} else if (count >= 4) {
-		a = hash_load32(bytes);
-		b = hash_load32(bytes + count - 4);
+		a = bytes_load32(bytes);
+		b = bytes_load32(bytes + count - 4);
 	} else if (count) {
 		a = (uint64_t)(uint8_t)bytes[0] << 16 | (uint64_t)(uint8_t)bytes[count / 2] << 8 |
 		    (uint8_t)bytes[count - 1];

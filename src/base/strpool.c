@@ -20,11 +20,9 @@ static str_id find_hashed(const struct strpool *pool, uint64_t hash, const char 
 {
 	struct index_probe probe;
 	for (uint32_t i = index_map_first(&pool->map, hash, &probe); i != INDEX_NONE;
-	     i = index_map_next(&pool->map, &probe)) {
-		const struct strpool_entry *entry = &pool->entries[i];
-		if (entry->length == length && memcmp(entry->text, bytes, length) == 0)
+	     i = index_map_next(&pool->map, &probe))
+		if (strpool_is(pool, i, bytes, length))
 			return i;
-	}
 	return INDEX_NONE;
 }
 

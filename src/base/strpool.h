@@ -5,6 +5,7 @@
 #ifndef WICK_BASE_STRPOOL_H
 #define WICK_BASE_STRPOOL_H
 
+#include "base/bytes.h"
 #include "base/index_map.h"
 #include "base/mem.h"
 
@@ -58,6 +59,12 @@ static inline void strpool_fetch_text(const struct strpool *pool, str_id likely)
 {
 	if (likely != INDEX_NONE)
 		__builtin_prefetch(pool->entries[likely].text);
+}
+
+/* Whether `id` is the string of these bytes. */
+static inline bool strpool_is(const struct strpool *pool, str_id id, const char *bytes, size_t length)
+{
+	return pool->entries[id].length == length && bytes_equal(pool->entries[id].text, bytes, length);
 }
 
 static inline size_t strpool_length(const struct strpool *pool, str_id id)

@@ -170,7 +170,7 @@ static bool is_special(unsigned char byte)
 
 #define EACH_BYTE 0x0101010101010101ull
 /* The high bit of each byte of `word` that equals `byte`; all bytes must be below 0x80. */
-static uint64_t bytes_equal(uint64_t word, unsigned char byte)
+static uint64_t bytes_that_are(uint64_t word, unsigned char byte)
 {
 	return ~((word ^ EACH_BYTE * byte) + EACH_BYTE * 0x7f) & EACH_BYTE * 0x80;
 }
@@ -180,10 +180,10 @@ static uint64_t special_bytes(uint64_t word)
 {
 	uint64_t low = word & EACH_BYTE * 0x7f;
 	uint64_t from_space_on = low + EACH_BYTE * 0x60; /* in the high bits */
-	uint64_t ampersand_apostrophe = bytes_equal(low & EACH_BYTE * 0x7e, '&');
-	uint64_t less_greater = bytes_equal(low & EACH_BYTE * 0x7d, '<');
+	uint64_t ampersand_apostrophe = bytes_that_are(low & EACH_BYTE * 0x7e, '&');
+	uint64_t less_greater = bytes_that_are(low & EACH_BYTE * 0x7d, '<');
 	return ((word | ~from_space_on) & EACH_BYTE * 0x80) | ampersand_apostrophe | less_greater |
-	       bytes_equal(low, '"') | bytes_equal(low, '\\') | bytes_equal(low, 0x7f);
+	       bytes_that_are(low, '"') | bytes_that_are(low, '\\') | bytes_that_are(low, 0x7f);
 }
 
 size_t text_plain(const char *bytes, size_t count)

@@ -24,6 +24,8 @@ struct parser {
 	value_id values[2];
 	frame_id *frame_of_name; /* by string id; PROFILE_NONE where there is none yet */
 	size_t name_capacity;
+	bool *unresolved; /* by frame: it has no symbol. Asked for each line, and smaller than the frames themselves */
+	size_t frame_capacity;
 	struct place *places; /* the frames of the line before */
 	size_t place_count, place_capacity;
 	size_t length_before; /* of the stack in the line before */
@@ -69,6 +71,7 @@ static void finish(struct shard *shard)
 {
 	struct parser *parser = shard->parser;
 	free(parser->frame_of_name);
+	free(parser->unresolved);
 	free(parser->places);
 	buf_release(&parser->last_line);
 	free(parser);
@@ -129,7 +132,7 @@ static size_t shared_prefix(const char *a, const char *b, size_t most)
 	while (i + 64 <= most && memcmp(a + i, b + i, 64) == 0)
 		i += 64;
 	for (; i + 8 <= most; i += 8) {
-		uint64_t difference = hash_load64(a + i) ^ hash_load64(b + i);
+		uint64_t difference = bytes_load64(a + i) ^ bytes_load64(b + i);
 		if (difference)
 			return i + (size_t)__builtin_ctzll(difference) / 8;
 	}
@@ -158,9 +161,21 @@ static enum frame_kind kind_of_name(const char *name, size_t length)
 	return FRAME_NATIVE;
 }
 
-static frame_id frame_of(struct parser *parser, uint64_t hash, const char *name, size_t length)
+static frame_id new_frame(struct parser *parser, str_id name, enum frame_kind kind)
 {
-	str_id id = strpool_add_hashed(&parser->profile->strings, hash, name, length);
+	function_id function = profile_new_function(parser->profile, (struct function){.name = name});
+	frame_id id = profile_new_frame(parser->profile, (struct frame){.function = function, .kind = kind});
+	parser->unresolved = mem_grow(parser->unresolved, &parser->frame_capacity, id + 1, sizeof *parser->unresolved);
+	parser->unresolved[id] = kind == FRAME_UNKNOWN;
+	return id;
+}
+
+static frame_id frame_of(struct parser *parser, const char *name, size_t length, uint64_t hash, str_id likely)
+{
+	struct strpool *strings = &parser->profile->strings;
+	str_id id = likely != INDEX_NONE && strpool_is(strings, likely, name, length) ?
+			    likely :
+			    strpool_add_hashed(strings, hash, name, length);
 	if (id >= parser->name_capacity) {
 		size_t old = parser->name_capacity;
 		parser->frame_of_name =
@@ -169,12 +184,7 @@ static frame_id frame_of(struct parser *parser, uint64_t hash, const char *name,
 		       (parser->name_capacity - old) * sizeof *parser->frame_of_name);
 	}
 	if (parser->frame_of_name[id] == PROFILE_NONE)
-		parser->frame_of_name[id] = profile_new_frame(
-			parser->profile,
-			(struct frame){
-				.function = profile_new_function(parser->profile, (struct function){.name = id}),
-				.kind = kind_of_name(name, length),
-			});
+		parser->frame_of_name[id] = new_frame(parser, id, kind_of_name(name, length));
 	return parser->frame_of_name[id];
 }
 
@@ -250,7 +260,8 @@ static stack_id stack_of(struct parser *parser, const char *line, size_t length,
 		size_t count = find_names(parser, line, length, &at, names);
 		for (size_t i = 0; i < count; i++) {
 			size_t end = names[i].at + names[i].length;
-			frame_id frame = frame_of(parser, names[i].hash, line + names[i].at, names[i].length);
+			frame_id frame =
+				frame_of(parser, line + names[i].at, names[i].length, names[i].hash, names[i].likely);
 			bool is_new = sibling && is_next_sibling(parser, line, end, before, sibling->end, shared);
 			stack = is_new ? profile_new_stack(parser->profile, stack, frame) :
 					 profile_stack(parser->profile, stack, frame);
@@ -284,7 +295,7 @@ static void count_quality(struct parser *parser, stack_id stack)
 {
 	struct profile *profile = parser->profile;
 	profile->quality.stacks++;
-	if (profile->frames[profile->stacks[stack].frame].kind == FRAME_UNKNOWN) {
+	if (parser->unresolved[profile->stacks[stack].frame]) {
 		profile->quality.unresolved++;
 		profile->values[parser->values[0]].unresolved++;
 	}
