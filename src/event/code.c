@@ -259,6 +259,7 @@ static void build_table(struct code *code)
 	code->table = load_table(code);
 	if (code->table || !elf || unwind_table_build(&code->table, elf, symbols_debug_elf(code->symbols), NULL))
 		return;
+	elf_forget_pages(elf);
 	if (code->module.build_id.size && code->codes->cache) {
 		struct buf bytes CLEANUP_BUF = {0};
 		unwind_table_save(code->table, &bytes);

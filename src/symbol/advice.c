@@ -1,5 +1,6 @@
 #include "symbol/advice.h"
 
+#include "base/hash.h"
 #include "symbol/debugfile.h"
 
 #include <dirent.h>
@@ -43,7 +44,7 @@ static size_t package_length(const char *list, size_t length)
 	return colon < length ? colon : length - 5;
 }
 
-bool advice_package(struct buf *out, const char *folder, const char *path)
+static bool search_lists(struct buf *out, const char *folder, const char *path)
 {
 	CLEANUP_BUF struct buf line = {0}, merged = {0}, text = {0};
 	DIR *lists = opendir(folder);
@@ -66,6 +67,29 @@ bool advice_package(struct buf *out, const char *folder, const char *path)
 	}
 	closedir(lists);
 	return found;
+}
+
+/* There are some thousand lists. Their folder changes whenever one of them does. */
+bool advice_package(struct buf *out, const char *folder, const char *path, struct cache *cache)
+{
+	struct stat status;
+	if (stat(folder, &status))
+		return false;
+	CLEANUP_BUF struct buf found = {0}, version = {0};
+	struct cache_bytes bytes;
+	buf_printf(&version, "%s %lld.%09ld", folder, (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+	uint64_t words[2] = {hash_bytes(path, strlen(path)), hash_bytes(version.data, version.size)};
+	struct build_id id = {.size = sizeof words};
+	memcpy(id.bytes, words, sizeof words);
+	if (cache_get(cache, &id, "package", &bytes)) {
+		buf_add(&found, bytes.bytes, bytes.size);
+		cache_bytes_release(&bytes);
+	} else {
+		search_lists(&found, folder, path);
+		cache_put(cache, &id, "package", found.data ? found.data : "", found.size);
+	}
+	buf_add(out, found.data, found.size);
+	return found.size;
 }
 
 /* --- which server --- */
@@ -97,10 +121,10 @@ static const char *debuginfod_server(void)
 
 /* --- the line --- */
 
-static void write_remedy(struct buf *out, const char *path)
+static void write_remedy(struct buf *out, const char *path, struct cache *cache)
 {
 	CLEANUP_BUF struct buf package = {0};
-	if (!advice_package(&package, PACKAGE_LISTS, path)) {
+	if (!advice_package(&package, PACKAGE_LISTS, path, cache)) {
 		buf_str(out, "build it with -g and do not strip it, or keep its debug file where .gnu_debuglink or "
 			     "/usr/lib/debug/.build-id lead");
 		return;
@@ -114,22 +138,22 @@ static void write_remedy(struct buf *out, const char *path)
 		buf_printf(out, ", or set DEBUGINFOD_URLS=%s", debuginfod_server());
 }
 
-void advice_write(struct buf *out, enum symbol_state state, const char *path)
+void advice_write(struct buf *out, enum symbol_state state, const char *path, struct cache *cache)
 {
 	switch (state) {
 	case SYMBOLS_DEBUG:
 		break;
 	case SYMBOLS_TABLE:
 		buf_str(out, "no debug information, so no inlined functions and lines: ");
-		write_remedy(out, path);
+		write_remedy(out, path, cache);
 		break;
 	case SYMBOLS_DYNAMIC:
 		buf_str(out, "stripped, only exported functions have names: ");
-		write_remedy(out, path);
+		write_remedy(out, path, cache);
 		break;
 	case SYMBOLS_NONE:
 		buf_str(out, "stripped, no function has a name: ");
-		write_remedy(out, path);
+		write_remedy(out, path, cache);
 		break;
 	case SYMBOLS_MISSING:
 		if (debugfile_path_deleted(path))

@@ -201,6 +201,12 @@ void elf_close(struct elf_file *elf)
 	free(elf);
 }
 
+void elf_forget_pages(struct elf_file *elf)
+{
+	if (elf->mapped)
+		madvise((void *)elf->bytes, elf->size, MADV_DONTNEED);
+}
+
 void elf_set_cache(struct elf_file *elf, struct cache *cache)
 {
 	elf->cache = cache;

@@ -32,6 +32,8 @@ int elf_open(struct elf_file **ret_elf, const char *path, struct err *err);
 /* As elf_open() on bytes of the caller's, which must stay until elf_close() (vDSO images, tests, fuzzers). */
 int elf_open_bytes(struct elf_file **ret_elf, const void *bytes, size_t size, struct err *err);
 void elf_close(struct elf_file *elf);
+/* Its bytes are read from the file again when they are needed: for after all of it was looked through once. */
+void elf_forget_pages(struct elf_file *elf);
 /* Large sections are kept as decompressed, and taken from there. NULL: not. Must stay until elf_close(). */
 void elf_set_cache(struct elf_file *elf, struct cache *cache);
 

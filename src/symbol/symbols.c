@@ -131,7 +131,7 @@ void symbols_advice(const struct symbols *symbols, struct buf *out)
 {
 	/* Nobody misses debug information of the vDSO: it is assembly and a few leaf functions. */
 	if (strcmp(symbols->path, "[vdso]") || !symbols->elf)
-		advice_write(out, symbols_state(symbols), symbols->path);
+		advice_write(out, symbols_state(symbols), symbols->path, symbols->options.store);
 }
 
 struct elf_file *symbols_elf(struct symbols *symbols)
@@ -242,6 +242,10 @@ static void make_tables(struct symbols *symbols)
 			elf_symbols_add_plt(symbols->plt, symbols->elf, symbols->functions);
 		symtab_finish(symbols->plt);
 		make_dwarf(symbols);
+		if (symbols->elf)
+			elf_forget_pages(symbols->elf);
+		if (symbols->debug)
+			elf_forget_pages(symbols->debug);
 		__atomic_store_n(&symbols->made, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&symbols->lock);

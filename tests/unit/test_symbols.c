@@ -438,19 +438,37 @@ static void advice_names_the_package(void **state)
 	shell("mkdir -p info && printf '/.\\n/usr\\n/usr/bin/tool\\n' >info/tool.list && "
 	      "printf '/lib/libx.so.1\\n/usr/lib/liby.so.1\\n' >info/libx1:amd64.list && "
 	      "echo /usr/bin/tool2 >info/other.md5sums");
-	assert_true(advice_package(&package, "info", "/usr/bin/tool"));
+	assert_true(advice_package(&package, "info", "/usr/bin/tool", NULL));
 	assert_string_equal(package.data, "tool");
 	buf_clear(&package);
-	assert_true(advice_package(&package, "info", "/usr/lib/libx.so.1"));
+	assert_true(advice_package(&package, "info", "/usr/lib/libx.so.1", NULL));
 	assert_string_equal(package.data, "libx1");
 	buf_clear(&package);
-	assert_true(advice_package(&package, "info", "/lib/liby.so.1"));
+	assert_true(advice_package(&package, "info", "/lib/liby.so.1", NULL));
 	assert_string_equal(package.data, "libx1");
 	buf_clear(&package);
-	assert_false(advice_package(&package, "info", "/usr/bin/too"));
-	assert_false(advice_package(&package, "info", "/usr/bin/tool2"));
-	assert_false(advice_package(&package, "nowhere", "/usr/bin/tool"));
+	assert_false(advice_package(&package, "info", "/usr/bin/too", NULL));
+	assert_false(advice_package(&package, "info", "/usr/bin/tool2", NULL));
+	assert_false(advice_package(&package, "nowhere", "/usr/bin/tool", NULL));
 	assert_int_equal(package.size, 0);
+}
+
+static void the_package_of_a_file_is_kept_until_packages_change(void **state)
+{
+	(void)state;
+	CLEANUP_BUF struct buf package = {0};
+	struct cache *cache = cache_open("packages", CACHE_USUAL);
+	shell("mkdir -p lists && echo /usr/bin/tool >lists/tool.list");
+	assert_true(advice_package(&package, "lists", "/usr/bin/tool", cache));
+	assert_false(advice_package(&package, "lists", "/usr/bin/other", cache));
+	shell("echo /usr/bin/other >lists/tool.list"); /* which packages never do: they replace the file */
+	assert_true(advice_package(&package, "lists", "/usr/bin/tool", cache));
+	assert_false(advice_package(&package, "lists", "/usr/bin/other", cache));
+	shell("touch -d @1 lists");
+	assert_false(advice_package(&package, "lists", "/usr/bin/tool", cache));
+	assert_true(advice_package(&package, "lists", "/usr/bin/other", cache));
+	assert_string_equal(package.data, "tooltooltool");
+	cache_close(cache);
 }
 
 static void each_state_has_its_advice(void **state)
@@ -469,11 +487,11 @@ static void each_state_has_its_advice(void **state)
 		{SYMBOLS_DAMAGED, "/x", "ELF"},
 	};
 	CLEANUP_BUF struct buf text = {0};
-	advice_write(&text, SYMBOLS_DEBUG, "/x");
+	advice_write(&text, SYMBOLS_DEBUG, "/x", NULL);
 	assert_int_equal(text.size, 0);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		buf_clear(&text);
-		advice_write(&text, rows[i].state, rows[i].path);
+		advice_write(&text, rows[i].state, rows[i].path, NULL);
 		assert_non_null(strstr(text.data, rows[i].has));
 		assert_null(strchr(text.data, '\n'));
 	}
@@ -498,6 +516,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_file_has_no_symbols),
 		cmocka_unit_test(the_vdso_is_this_process_s_own),
 		cmocka_unit_test(advice_names_the_package),
+		cmocka_unit_test(the_package_of_a_file_is_kept_until_packages_change),
 		cmocka_unit_test(each_state_has_its_advice),
 	};
 	return cmocka_run_group_tests(tests, set_up, shell_leave);
