@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define TABLE_KIND "unwind"
 
@@ -23,6 +24,9 @@ struct code {
 	struct symbols *symbols; /* of files */
 	struct unwind_table *table;
 	struct perfmap *map; /* of just-in-time code */
+	struct perfmap **old_maps; /* what it was before it grew: their names may be in use */
+	size_t old_map_count, old_map_capacity;
+	off_t map_size; /* of the file when it was read */
 	struct jitdump *dump;
 };
 
@@ -43,6 +47,9 @@ static void code_free(struct code *code)
 	symbols_close(code->symbols);
 	unwind_table_free(code->table);
 	perfmap_close(code->map);
+	for (size_t i = 0; i < code->old_map_count; i++)
+		perfmap_close(code->old_maps[i]);
+	free(code->old_maps);
 	jitdump_close(code->dump);
 	pthread_mutex_destroy(&code->lock);
 	free(code->path);
@@ -161,8 +168,42 @@ static void open_dump(struct code *code)
 	__atomic_store_n(&code->dump_tried, tried, __ATOMIC_RELEASE);
 }
 
+static off_t size_of_map(const struct code *code)
+{
+	struct stat status;
+	return stat(code->path, &status) == 0 ? status.st_size : 0;
+}
+
+/*
+ * Reads the map again when it has grown; while the process runs (`final` false) only when by a quarter at least: then
+ * all readings together cost a few times the last.
+ */
+static void reread_map(struct code *code, bool final)
+{
+	pthread_mutex_lock(&code->lock);
+	off_t size = size_of_map(code);
+	struct perfmap *map;
+	if (size > code->map_size + (final ? 0 : code->map_size / 4)) {
+		code->map_size = size;
+		if (perfmap_open(&map, code->path, NULL) == 0) {
+			MEM_ROOM(code->old_maps, code->old_map_count, code->old_map_capacity);
+			code->old_maps[code->old_map_count++] = code->map;
+			__atomic_store_n(&code->map, map, __ATOMIC_RELEASE);
+		}
+	}
+	pthread_mutex_unlock(&code->lock);
+}
+
+void codes_reread_maps(struct codes *codes)
+{
+	for (size_t i = 0; i < codes->capacity; i++)
+		if (codes->items[i] && code_is_jit(codes->items[i]) && codes->items[i]->symbols_tried)
+			reread_map(codes->items[i], true);
+}
+
 static void open_jit(struct code *code)
 {
+	code->map_size = size_of_map(code);
 	perfmap_open(&code->map, code->path, NULL);
 	if (!code->dump_tried)
 		open_dump(code);
@@ -312,7 +353,13 @@ static size_t find_jit(struct code *code, uint64_t address, uint32_t version, st
 		return 1;
 	}
 	uint64_t start = 0;
-	const char *name = code->map ? perfmap_find(code->map, address, &start) : NULL;
+	struct perfmap *map = __atomic_load_n(&code->map, __ATOMIC_ACQUIRE);
+	const char *name = map ? perfmap_find(map, address, &start) : NULL;
+	if (!name && code->codes->live) {
+		reread_map(code, false);
+		map = __atomic_load_n(&code->map, __ATOMIC_ACQUIRE);
+		name = map ? perfmap_find(map, address, &start) : NULL;
+	}
 	if (!name)
 		return 0;
 	*ret_frame = (struct symbol_frame){.name = name, .start = start};

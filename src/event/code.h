@@ -70,6 +70,9 @@ void codes_open_kernel(struct codes *codes);
 /* The code of a module; the pointer stays valid until codes_release(). */
 struct code *codes_get(struct codes *codes, module_id module);
 
+/* Reads the maps of just-in-time code again that have grown since. While nobody asks. */
+void codes_reread_maps(struct codes *codes);
+
 /* A file or the vDSO: its addresses do not depend on where it is mapped. */
 bool code_is_file(const struct code *code);
 bool code_is_jit(const struct code *code);

@@ -566,6 +566,8 @@ void collector_finish(struct collector *collector, struct profile *profile)
 	struct profile *addresses = &collector->workers[0].tally.profile;
 	for (unsigned i = 1; i < collector->worker_count; i++)
 		profile_merge(addresses, &collector->workers[i].tally.profile);
+	if (collector->options.followed)
+		codes_reread_maps(&collector->codes);
 	struct symbolize_options options = {
 		.threads = collector->options.threads ? collector->options.threads : parallel_cores(),
 		.keep_lines = collector->options.keep_lines,

@@ -558,6 +558,37 @@ static void look(struct live *live, uint64_t now, uint64_t samples)
 	assert_int_equal(live_profile(live)->quality.samples, samples);
 }
 
+/* NAMELESS gets a name; its memory is what `write_map` made. */
+static void grow_map(void)
+{
+	FILE *map = fopen(map_path, "a");
+	assert_non_null(map);
+	fprintf(map, "%x 40 compiled_meanwhile_with_a_name_that_makes_the_file_much_longer\n", NAMELESS);
+	assert_int_equal(fclose(map), 0);
+}
+
+static void code_that_is_compiled_while_watching_has_a_name(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1, .live = true, .followed = true});
+	struct live *live = live_new(run->collector, &(struct symbolize_options){.threads = 1});
+	TAKE(run, USER_CHAIN(NAMELESS));
+	collector_flush(run->collector);
+	look(live, 1, 1);
+	assert_int_equal(live_profile(live)->quality.unresolved, 1);
+	grow_map();
+	TAKE(run, USER_CHAIN(NAMELESS + 8));
+	collector_flush(run->collector);
+	look(live, 2, 2);
+	assert_int_equal(live_profile(live)->quality.unresolved, 1);
+	live_free(live);
+	finish(run);
+	expect(run, "a_b:c;compiled_meanwhile_with_a_name_that_makes_the_file_much_longer 20\n");
+	end(run);
+	remove_map(NULL);
+	write_map(NULL);
+}
+
 static void a_recording_can_be_watched_while_it_goes_on(void **state)
 {
 	(void)state;
@@ -626,6 +657,7 @@ int main(void)
 		cmocka_unit_test(kernel_code_may_come_while_samples_are_shown),
 		cmocka_unit_test(a_map_that_grows_while_recording_is_read_at_the_end),
 		cmocka_unit_test(each_sample_can_be_had),
+		cmocka_unit_test(code_that_is_compiled_while_watching_has_a_name),
 		cmocka_unit_test(a_recording_can_be_watched_while_it_goes_on),
 #ifdef __x86_64__
 		cmocka_unit_test(a_stack_copy_that_ends_is_continued_by_the_call_chain),
