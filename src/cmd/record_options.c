@@ -147,7 +147,7 @@ const struct option_row record_rows[] = {
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(input.cache),
 	 .negatable = true,
-	 .help = "Keep symbols and unwind tables for the next time. Default: on."},
+	 .help = "Keep unwind tables for the next time, and names for when a program is rebuilt. Default: on."},
 	OPTION_END,
 };
 #undef FIELD

@@ -22,6 +22,7 @@ struct code {
 	pthread_mutex_t lock; /* guards the opening of what follows */
 	bool symbols_tried, table_tried, dump_tried;
 	struct symbols *symbols; /* of files */
+	struct names *names; /* kept of a file that is not here any more; NULL: none */
 	struct unwind_table *table;
 	struct perfmap *map; /* of just-in-time code */
 	struct perfmap **old_maps; /* what it was before it grew: their names may be in use */
@@ -46,6 +47,7 @@ static void code_free(struct code *code)
 		return;
 	symbols_close(code->symbols);
 	unwind_table_free(code->table);
+	names_close(code->names);
 	perfmap_close(code->map);
 	for (size_t i = 0; i < code->old_map_count; i++)
 		perfmap_close(code->old_maps[i]);
@@ -231,6 +233,9 @@ static void open_file(struct code *code)
 	/* Without the file itself stacks cannot be unwound, so it cannot wait. */
 	if (codes->debuginfod && (codes->fetch_at_once || !symbols_elf(code->symbols)))
 		fetch(code);
+	enum symbol_state state = symbols_state(code->symbols);
+	if (state == SYMBOLS_MISSING || state == SYMBOLS_MISMATCH)
+		code->names = names_open(codes->cache, &code->module.build_id, options.names);
 }
 
 static void open_symbols(struct code *code)
@@ -265,6 +270,12 @@ void code_fetch(struct code *code)
 bool code_is_jit(const struct code *code)
 {
 	return code->module.kind == MODULE_JIT;
+}
+
+void code_keep_names(struct code *code, const struct name_entry *entries, size_t count)
+{
+	if (code->module.kind == MODULE_FILE)
+		names_keep(code->codes->cache, &code->module.build_id, code->codes->options.names, entries, count);
 }
 
 const char *code_path(const struct code *code)
@@ -460,7 +471,12 @@ size_t code_find(struct code *code, uint64_t address, uint32_t version, struct s
 		break;
 	}
 	open_symbols(code);
-	return symbols_find(code->symbols, address, frames, most);
+	size_t count = symbols_find(code->symbols, address, frames, most);
+	if (count || !code->names)
+		return count;
+	count = names_find(code->names, address, frames, most);
+	/* A recording that wick wrote has the last byte of a call instead of what follows it (see perfdata/write.h). */
+	return count ? count : names_find(code->names, address + 1, frames, most);
 }
 
 bool code_is_settled(struct code *code)

@@ -7,7 +7,7 @@
 
 #include "process/process.h"
 #include "process/roots.h"
-#include "symbol/symbols.h"
+#include "symbol/names.h"
 #include "unwind/unwind.h"
 
 #include <pthread.h>
@@ -97,6 +97,8 @@ uint32_t code_version(struct code *code, uint64_t address, uint64_t time);
 size_t code_find(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most);
 /* Whether code_find() says now what it will say at the end: not of just-in-time code, nor when debuginfod may help. */
 bool code_is_settled(struct code *code);
+/* Keeps what was found, sorted by address, for when the file is not here any more. */
+void code_keep_names(struct code *code, const struct name_entry *entries, size_t count);
 /* What is shown as the module of an address in it. */
 const char *code_module_name(struct code *code, uint64_t address);
 /* Why frames of this module have no symbols and what to do about it, one line; empty when they have. */

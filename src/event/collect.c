@@ -571,6 +571,7 @@ void collector_finish(struct collector *collector, struct profile *profile)
 	struct symbolize_options options = {
 		.threads = collector->options.threads ? collector->options.threads : parallel_cores(),
 		.keep_lines = collector->options.keep_lines,
+		.keep_names = collector->options.live && collector->options.symbols.inlines,
 		.addresses = collector->options.addresses,
 		.filter = collector->options.filter.profile,
 	};

@@ -276,6 +276,24 @@ static void name_address(struct symbolizer *n, const struct frame *address, cons
 	n->named[n->frame_count++] = named;
 }
 
+/* Addresses of a module are neighbours in `order`. */
+static void keep_names(const struct symbolizer *n, const struct job *job)
+{
+	struct name_entry *entries CLEANUP_FREE = mem_alloc((job->count + 1) * sizeof *entries);
+	for (size_t start = 0; start < job->start_count; start++) {
+		size_t end = start + 1 < job->start_count ? job->starts[start + 1] : job->count, count = 0;
+		module_id module = n->module[job->addresses->frames[job->order[job->starts[start]]].function];
+		for (size_t i = job->starts[start]; i < end && module < MODULE_TRUNCATED; i++) {
+			const struct answer *answer = &job->answers[job->order[i] - job->from];
+			uint64_t address = job->addresses->frames[job->order[i]].address;
+			if (answer->count && (!count || entries[count - 1].address < address))
+				entries[count++] = (struct name_entry){address, answer->frames, answer->count};
+		}
+		if (count)
+			code_keep_names(codes_get(n->codes, module), entries, count);
+	}
+}
+
 static void name_modules(struct symbolizer *n, const struct profile *addresses)
 {
 	n->module = mem_grow(n->module, &n->function_capacity, addresses->function_count, sizeof *n->module);
@@ -301,6 +319,8 @@ static void name_frames(struct symbolizer *n, const struct profile *addresses)
 	job.arenas = mem_zalloc(threads, sizeof *job.arenas);
 	put_in_order(&job);
 	parallel_run(threads, work, &job);
+	if (n->options.keep_names)
+		keep_names(n, &job);
 	n->named = mem_grow(n->named, &n->frame_capacity, addresses->frame_count, sizeof *n->named);
 	for (size_t i = 0; i < job.count; i++)
 		name_address(n, &addresses->frames[job.from + i], &job.answers[i]);
