@@ -82,7 +82,7 @@ void record_file_name(const struct record_run *run, enum record_file kind, char 
 int record_open_writer(struct record_run *run, struct err *err)
 {
 	char path[sizeof run->folder + 64];
-	struct perfdata_writer_options options = {.command = run->command_line};
+	struct perfdata_writer_options options = {.command = run->command_line, .compress = run->options.compress};
 	if (!run->files[RECORD_PERFDATA])
 		return 0;
 	options.sources = recorder_sources(run->recorder, &options.source_count);
