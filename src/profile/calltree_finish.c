@@ -162,8 +162,11 @@ static void keep_nodes(struct builder *b)
 	for (int v = 0; v < b->values; v++) {
 		int64_t *self = b->self[v] = mem_alloc(kept * sizeof *self);
 		memcpy(self, b->total[v], kept * sizeof *self);
-		for (size_t i = 1; i < kept; i++)
-			self[b->parent[i]] -= b->total[v][i];
+		for (size_t i = 1; i < kept; i++) {
+			/* Totals that were held at the limit may be less than their parts. */
+			int64_t *own = &self[b->parent[i]], part = b->total[v][i];
+			*own = *own > part ? *own - part : 0;
+		}
 	}
 }
 
