@@ -13,11 +13,24 @@ void blocks_init(struct blocks *blocks, struct source *source)
 {
 	*blocks = (struct blocks){.source = source};
 	pthread_mutex_init(&blocks->lock, NULL);
+	pthread_cond_init(&blocks->changed, NULL);
+}
+
+static void stop_reader(struct blocks *blocks)
+{
+	pthread_mutex_lock(&blocks->lock);
+	blocks->stopping = true;
+	pthread_cond_broadcast(&blocks->changed);
+	pthread_mutex_unlock(&blocks->lock);
+	pthread_join(blocks->reader, NULL);
 }
 
 void blocks_release(struct blocks *blocks)
 {
+	if (blocks->has_reader)
+		stop_reader(blocks);
 	free(blocks->ahead.data);
+	pthread_cond_destroy(&blocks->changed);
 	pthread_mutex_destroy(&blocks->lock);
 }
 
@@ -86,9 +99,35 @@ static size_t cut_or_grow(struct blocks *blocks, struct block *block)
 	}
 }
 
+static void *keep_reading(void *context)
+{
+	struct blocks *blocks = context;
+	pthread_mutex_lock(&blocks->lock);
+	for (;;) {
+		while (!blocks->filling && !blocks->stopping)
+			pthread_cond_wait(&blocks->changed, &blocks->lock);
+		if (blocks->stopping)
+			break;
+		pthread_mutex_unlock(&blocks->lock);
+		read_up_to(blocks, &blocks->ahead, BLOCK_SIZE);
+		pthread_mutex_lock(&blocks->lock);
+		blocks->filling = false;
+		pthread_cond_broadcast(&blocks->changed);
+	}
+	pthread_mutex_unlock(&blocks->lock);
+	return NULL;
+}
+
+void blocks_read_ahead(struct blocks *blocks)
+{
+	blocks->has_reader = !blocks->has_reader && pthread_create(&blocks->reader, NULL, keep_reading, blocks) == 0;
+}
+
 bool blocks_next(struct blocks *blocks, struct block *block)
 {
 	pthread_mutex_lock(&blocks->lock);
+	while (blocks->filling)
+		pthread_cond_wait(&blocks->changed, &blocks->lock);
 	/* The bytes read ahead are the start of this block; its old buffer takes over their role. */
 	struct block spare = *block;
 	*block = blocks->ahead;
@@ -104,6 +143,10 @@ bool blocks_next(struct blocks *blocks, struct block *block)
 	block->size = cut;
 	block->number = blocks->next_number++;
 	block->last = blocks->ended && !rest;
+	if (blocks->has_reader && !blocks->ended) {
+		blocks->filling = true;
+		pthread_cond_broadcast(&blocks->changed);
+	}
 	pthread_mutex_unlock(&blocks->lock);
 	return cut > 0;
 }

@@ -32,12 +32,21 @@ struct blocks {
 	uint64_t next_number;
 	bool ended;
 	struct err failed; /* why reading stopped early; code 0: it did not */
+
+	pthread_t reader; /* fills `ahead` while the last block is parsed; all above is its own while `filling` */
+	pthread_cond_t changed;
+	bool has_reader, filling, stopping;
 };
 
 void blocks_init(struct blocks *blocks, struct source *source);
 void blocks_release(struct blocks *blocks);
 /* Looks at the first bytes without taking them. Call before the first blocks_next(). */
 const char *blocks_peek(struct blocks *blocks, size_t *ret_size);
+/*
+ * Reads, and decompresses, in a thread of its own from now on: for a single taker, who else would do that before each
+ * block.
+ */
+void blocks_read_ahead(struct blocks *blocks);
 /* Fills `block` and returns true, or false at the end. Thread-safe. */
 bool blocks_next(struct blocks *blocks, struct block *block);
 

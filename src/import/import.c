@@ -151,6 +151,8 @@ static int run(struct profile *profile, struct blocks *blocks, const struct impo
 	}
 	if (options->progress)
 		job.progress = progress_new("reading", "B", source_size(blocks->source));
+	if (workers == 1 && !blocks->ended && parallel_cores() > 1)
+		blocks_read_ahead(blocks);
 	parallel_run(workers, work, &job);
 	progress_free(job.progress);
 	report_lines(&job, workers, report);

@@ -21,7 +21,8 @@ enum packing { PLAIN, GZIP, XZ, ZSTD };
 struct source {
 	int fd;
 	const char *name;
-	uint64_t size, consumed;
+	uint64_t size;
+	_Atomic uint64_t consumed; /* asked for while another thread reads */
 	enum packing packing;
 	bool raw_ended;
 	bool between_members; /* a compressed stream is complete; another may follow */
