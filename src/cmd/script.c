@@ -84,7 +84,11 @@ struct place {
 static void find_place(struct place *place, struct codes *codes, const struct stack_frame *frame)
 {
 	struct code *code = frame->module == MODULE_NONE ? NULL : codes_get(codes, frame->module);
-	place->count = code ? code_find(code, frame->address, frame->version, place->found, MOST_INLINED) : 0;
+	if (code)
+		place->count = (frame->exact ? code_find : code_find_call)(code, frame->address, frame->version,
+									   place->found, MOST_INLINED);
+	else
+		place->count = 0;
 	place->module = code ? code_module_name(code, frame->address) : "[unknown]";
 }
 

@@ -489,6 +489,12 @@ bool code_is_settled(struct code *code)
 	return symbols_state(code->symbols) == SYMBOLS_DEBUG;
 }
 
+size_t code_find_call(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most)
+{
+	size_t count = code_find(code, address, version, frames, most);
+	return count ? count : code_find(code, address + 1, version, frames, most);
+}
+
 const char *code_module_name(struct code *code, uint64_t address)
 {
 	const char *module = NULL;

@@ -95,6 +95,11 @@ uint32_t code_version(struct code *code, uint64_t address, uint64_t time);
  * `version` is code_version()'s, 0 for what was there last.
  */
 size_t code_find(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most);
+/*
+ * The same for the last byte of a call. Frame pointers that are none lead to numbers such as the first byte of a
+ * virtual function: where no function has the byte before, that is what the number is, as perf shows it.
+ */
+size_t code_find_call(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most);
 /* Whether code_find() says now what it will say at the end: not of just-in-time code, nor when debuginfod may help. */
 bool code_is_settled(struct code *code);
 /* Keeps what was found, sorted by address, for when the file is not here any more. */

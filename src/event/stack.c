@@ -56,10 +56,11 @@ static const struct mapping *find_kernel(const struct map_set *maps, uint64_t ip
 	return found || !maps || !maps->count ? found : &maps->items[0];
 }
 
-static struct stack_frame frame_at(struct stack_maker *maker, uint64_t ip, bool kernel)
+static struct stack_frame frame_at(struct stack_maker *maker, uint64_t ip, bool exact, bool kernel)
 {
 	const struct mapping *mapping = kernel ? find_kernel(maker->sample->kernel_maps, ip) : find_user(maker, ip);
-	struct stack_frame frame = {.module = MODULE_NONE, .kernel = kernel, .address = ip, .offset = ip};
+	struct stack_frame frame = {
+		.module = MODULE_NONE, .kernel = kernel, .exact = exact, .address = ip, .offset = ip};
 	if (mapping) {
 		struct code *code = stack_maker_code(maker, mapping->module);
 		frame.module = mapping->module;
@@ -77,16 +78,15 @@ static struct stack_frame frame_at(struct stack_maker *maker, uint64_t ip, bool 
 static struct stack_frame *push(struct stack_maker *maker, uint64_t ip, bool exact, bool kernel)
 {
 	const struct map_set *set = kernel ? maker->sample->kernel_maps : maker->sample->maps;
-	uint64_t lookup = exact ? ip : ip - 1, maps = set ? set->serial << 1 | kernel : 0;
+	uint64_t lookup = exact ? ip : ip - 1, maps = set ? set->serial << 2 | exact << 1 | kernel : 0;
 	struct stack_place *place = &maker->places[hash_mix(lookup ^ HASH_K0, maps ^ HASH_K1) >> (64 - PLACES_LOG2)];
 	if (place->ip != lookup || place->maps != maps || !maps)
-		*place = (struct stack_place){lookup, maps, frame_at(maker, lookup, kernel)};
+		*place = (struct stack_place){lookup, maps, frame_at(maker, lookup, exact, kernel)};
 	if (place->frame.version)
 		place->maps = 0; /* another moment, other code */
 	MEM_ROOM(maker->frames, maker->count, maker->capacity);
 	struct stack_frame *frame = &maker->frames[maker->count++];
 	*frame = place->frame;
-	frame->exact = exact;
 	frame->ip = ip;
 	return frame;
 }

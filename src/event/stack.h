@@ -20,7 +20,7 @@ struct stack_frame {
 /* What an address is in a set of mappings. */
 struct stack_place {
 	uint64_t ip;
-	uint64_t maps; /* serial number of the set, doubled, plus one for the kernel's; 0: not known, or not for long */
+	uint64_t maps; /* serial number of the set, with two bits: exact, the kernel's; 0: not known, or not for long */
 	struct stack_frame frame;
 };
 
@@ -56,7 +56,7 @@ struct stack_maker {
 	const struct batch_sample *sample;
 	const struct mapping *last; /* where the last look-up ended: neighbours often lie in the same mapping */
 	struct stack_place *places; /* by hash; of two with the same, the later one is kept */
-	/* May be set: gives the frames of an address their number. `exact` and `unwound` are not known then. */
+	/* May be set: gives the frames of an address their number. `unwound` is not known then. */
 	uint32_t (*identify)(void *context, const struct stack_frame *frame);
 	void *identify_context;
 };

@@ -63,7 +63,8 @@ static void look_up(struct job *job, uint32_t id, struct arena *arena)
 	if (module >= MODULE_TRUNCATED)
 		return;
 	struct code *code = codes_get(job->codes, module);
-	size_t count = code_find(code, frame->address, frame->line, frames, MOST_INLINED);
+	size_t count = frame->line & 1 ? code_find(code, frame->address, frame->line >> 1, frames, MOST_INLINED) :
+					 code_find_call(code, frame->address, frame->line >> 1, frames, MOST_INLINED);
 	if (!count)
 		return;
 	struct answer *answer = &job->answers[id - job->from];

@@ -1,7 +1,7 @@
 /*
  * A profile of addresses → a profile of functions. In the first, a frame's function stands for its module (its name is
  * empty, its module string the module's number), its address is the module's own, already minus one for callers, and
- * its line stands for code_version().
+ * its line stands for code_version() and for whether it is a call.
  */
 #ifndef WICK_EVENT_SYMBOLIZE_H
 #define WICK_EVENT_SYMBOLIZE_H
@@ -19,6 +19,12 @@ struct symbolize_options {
 	bool addresses; /* frames without a symbol are called by their address too */
 	struct profile_filter filter; /* its modules and functions: which stacks are added */
 };
+
+/* The line of a frame in a profile of addresses. */
+static inline uint32_t symbolize_line(uint32_t version, bool exact)
+{
+	return version << 1 | exact;
+}
 
 /* The function that stands for a module in a profile of addresses; MODULE_NONE for addresses outside all modules. */
 function_id symbolize_module_function(struct profile *addresses, module_id module);

@@ -42,7 +42,7 @@ uint32_t tally_frame(void *context, const struct stack_frame *frame)
 	frame_id id = profile_frame(&tally->profile, (struct frame){
 							     .function = function_of_module(tally, frame->module),
 							     .address = frame->address,
-							     .line = frame->version,
+							     .line = symbolize_line(frame->version, frame->exact),
 							     .kind = frame->kernel ? FRAME_KERNEL : FRAME_NATIVE,
 						     });
 	if (id >= known && frame->module < MODULE_TRUNCATED)

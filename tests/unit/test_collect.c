@@ -15,6 +15,7 @@
 #define MAIN (CODE + 0x90)
 #define OTHER (CODE + 0xd0)
 #define NAMELESS (CODE + 0x800)
+#define APART (CODE + 0x900)
 #define UNMAPPED 0x7000000
 
 static char map_path[64];
@@ -26,8 +27,8 @@ static int write_map(void **state)
 	FILE *map = fopen(map_path, "w");
 	if (!map)
 		return -1;
-	fprintf(map, "%x 40 inner\n%x 40 outer\n%x 40 main\n%x 40 other\n", CODE, CODE + 0x40, CODE + 0x80,
-		CODE + 0xc0);
+	fprintf(map, "%x 40 inner\n%x 40 outer\n%x 40 main\n%x 40 other\n%x 40 apart\n", CODE, CODE + 0x40, CODE + 0x80,
+		CODE + 0xc0, APART);
 	return fclose(map);
 }
 
@@ -156,6 +157,20 @@ static void samples_become_stacks_with_names(void **state)
 	assert_int_equal(run->profile.samples[0].count, 2);
 	assert_int_equal(run->profile.quality.truncated, 0);
 	assert_int_equal(run->profile.quality.unresolved, 0);
+	end(run);
+}
+
+static void what_cannot_be_a_call_is_looked_up_itself(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	TAKE(run, USER_CHAIN(INNER, APART, MAIN)); /* no function has the byte before */
+	TAKE(run, USER_CHAIN(APART - 1, MAIN)); /* that is where it was */
+	finish(run);
+	char *text CLEANUP_FREE = folded(&run->profile);
+	assert_non_null(strstr(text, "a_b:c;main;apart;inner 10\n"));
+	assert_non_null(strstr(text, "a_b:c;main;[perf-"));
+	assert_int_equal(run->profile.quality.unresolved, 1);
 	end(run);
 }
 
@@ -639,6 +654,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_become_stacks_with_names),
+		cmocka_unit_test(what_cannot_be_a_call_is_looked_up_itself),
 		cmocka_unit_test(return_addresses_belong_to_the_call_before_them),
 		cmocka_unit_test(a_sample_weighs_its_period_or_one),
 		cmocka_unit_test(events_are_kept_apart),
