@@ -5,7 +5,7 @@
 # picture beside the programs that people use for it today.
 
 units=${BENCH_UNITS:-12}
-limit=${BENCH_LIMIT:-300}
+limit=${BENCH_LIMIT:-120}
 hotspot=${HOTSPOT_PERFPARSER:-/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser}
 symbolize=${wick%/*}/bench/symbolize
 cxx=${CXX:-g++}
@@ -168,22 +168,7 @@ data_group() {
 	measure_group "$label $(($(stat -c %s "$file") / 1000000)) MB" "$file" check_data
 }
 
-# One CPU and one thread: the price of the threads.
-data_one_group() {
-	local file=$dir/data/dwarf.data
-
-	names=() kinds=() commands=() pin=(taskset -c "$cpu")
-	group=data-dwarf-1
-	wanted || return 0
-	[[ -s $file ]] || return 0
-	add wick 'wick, 1 CPU, 1 thread' "$wick" flame --threads 1 --no-cache --count samples "$file" -o @OUT@
-	measure_group 'dwarf, one CPU' "$file" check_data
-	names=() kinds=() commands=()
-	add wick 'wick, 1 CPU' "$wick" flame --threads 2 --no-cache --count samples "$file" -o @OUT@
-	measure_group 'dwarf, 2 threads on it' "$file" check_data
-}
-
-# 2 GB: only when asked for by name
+# More than 2 GB, for wick alone: only when asked for by name
 data_large_group() {
 	local file=$dir/data/large.data
 
@@ -198,7 +183,7 @@ data_large_group() {
 	add wick 'wick flame' "$wick" flame --no-cache "$file" -o @OUT@
 	add report 'wick report' "$wick" report --no-cache "$file"
 	measure_group "large $(($(stat -c %s "$file") / 1000000)) MB" "$file" check_report
-	#KEEP rm -f "$file"
+	rm -f "$file"
 }
 
 symbols_group() {
@@ -224,9 +209,8 @@ symbols_group() {
 }
 
 data_groups() {
-	data_group dwarf dwarf 7 -F 9999 --call-graph dwarf,8192 -m 32M
-	data_one_group
-	data_group fp fp 12 -F 19999 -g -m 8M
+	data_group dwarf dwarf 10 -F 9999 --call-graph dwarf,8192 -m 32M
+	data_group fp fp 24 -F 19999 -g -m 8M
 	data_large_group
 	symbols_group
 }
