@@ -13,19 +13,19 @@ int record_choose_types(struct record_run *run)
 	struct err err = {0};
 	for (size_t i = 0; i < options->types.count; i++)
 		if (record_types_parse(options->types.items[i], &run->types, &err))
-			return say_usage(&command_record, "%s", err.text);
+			return say_usage(run->called_as, "%s", err.text);
 	if (!run->types)
 		run->types = RECORD_CPU;
 	if (options->live && run->types != RECORD_CPU)
-		return say_usage(&command_record, "--live shows what runs, which is -t cpu");
+		return say_usage(run->called_as, "--live shows what runs, which is -t cpu");
 	bool thresholds = options->min_block || options->max_block;
 	if (thresholds && !(run->types & RECORD_OFFCPU))
-		return say_usage(&command_record, "--min-block and --max-block go with -t offcpu");
+		return say_usage(run->called_as, "--min-block and --max-block go with -t offcpu");
 	if (thresholds && run->types & RECORD_WALL)
-		return say_usage(&command_record, "-t wall shows all of the time: --min-block and --max-block would "
-						  "take a part of it away");
+		return say_usage(run->called_as, "-t wall shows all of the time: --min-block and --max-block would "
+						 "take a part of it away");
 	if (options->max_block && options->max_block < options->min_block)
-		return say_usage(&command_record, "--max-block is less than --min-block");
+		return say_usage(run->called_as, "--max-block is less than --min-block");
 	return -1;
 }
 

@@ -24,6 +24,10 @@ const struct command command_top = {
 		"second: the share of each function itself and with everything it called. Enter opens who calls a "
 		"function and what it calls; h shows all keys. It records as wick record does, with the same options, "
 		"and writes no files; wick record --live shows the same screen and writes them.\n\n"
+		"Keys: q ends; arrows, j and k move; Enter shows callers and calls, Escape goes back; t shows the call "
+		"tree of everything; s sorts by total or own time; K leaves the kernel out, whose time is its callers' "
+		"then; / searches; w changes how far back is looked, z begins anew; p pauses, f freezes the screen; + "
+		"and - refresh more or less often.\n\n"
 		"Without a target it watches everything that runs, which is root's to do. What a command prints is "
 		"shown when the screen is left.",
 	.options = record_rows,

@@ -11,6 +11,7 @@ struct batch_sample {
 	size_t size; /* of all of it, a multiple of 8 */
 	struct map_set *maps, *kernel_maps; /* held; NULL: none known */
 	const char *comm, *event; /* names of thread and event; stay as long as the collector */
+	const char *unit; /* of the weight; "": not known; a constant */
 	int32_t pid, tid;
 	uint32_t source; /* index of the event */
 	uint32_t event_columns; /* length of the longest name of the events known so far */

@@ -8,6 +8,7 @@
 #include "event/symbolize.h"
 #include "event/tally.h"
 #include "profile/match.h"
+#include "profile/view.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ struct source_facts {
 	str_id name; /* in processes.strings, whose texts never move */
 	uint32_t chain_most;
 	bool weighs_one;
+	const char *unit; /* of the weight */
 	uint32_t stack_bytes; /* of the copies of the stack */
 	bool monotonic; /* times are of CLOCK_MONOTONIC */
 };
@@ -252,11 +254,21 @@ static uint32_t most_of_chain(const struct perf_event_attr *attr)
 	return attr->sample_max_stack ? attr->sample_max_stack : DEFAULT_CHAIN;
 }
 
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 static bool weighs_one(const struct collector *collector, const struct perf_event_attr *attr)
 {
-	bool clock = attr->type == PERF_TYPE_SOFTWARE &&
-		     (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
-	return collector->options.count_samples || (collector->options.count_clocks && clock);
+	return collector->options.count_samples || (collector->options.count_clocks && is_clock(attr));
+}
+
+/* A clock's period is a time. */
+static const char *unit_of(const struct collector *collector, const char *name, const struct perf_event_attr *attr)
+{
+	return weighs_one(collector, attr) ? "" : is_clock(attr) ? "ns" : profile_unit_of(name);
 }
 
 /* In a pipe events come with the records. */
@@ -277,6 +289,7 @@ static struct source_facts facts_of(struct collector *collector, uint32_t source
 				.chain_most = most_of_chain(attr),
 				.monotonic = attr->use_clockid && attr->clockid == CLOCK_MONOTONIC,
 				.weighs_one = weighs_one(collector, attr),
+				.unit = unit_of(collector, name, attr),
 				.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
 			};
 		}
@@ -358,6 +371,7 @@ static int take_sample(void *context, const struct event_sample *event)
 			  .chain_most = source.chain_most,
 			  .event_columns = collector->source_columns,
 			  .event = strpool_text(&collector->processes.strings, source.name),
+			  .unit = source.unit ? source.unit : "",
 			  .mode = event->mode,
 			  .weight = weight < INT64_MAX ? (int64_t)weight : INT64_MAX,
 			  .ip = event->ip,

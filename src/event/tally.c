@@ -1,7 +1,6 @@
 #include "event/tally.h"
 
 #include "event/symbolize.h"
-#include "profile/view.h"
 
 #include <string.h>
 
@@ -105,7 +104,7 @@ static thread_id thread_of(struct tally *tally, const struct batch_sample *sampl
 static value_id value_of(struct tally *tally, const struct batch_sample *sample)
 {
 	if (tally->event != sample->event) {
-		tally->value = profile_value(&tally->profile, sample->event, profile_unit_of(sample->event));
+		tally->value = profile_value(&tally->profile, sample->event, sample->unit);
 		tally->event = sample->event;
 	}
 	return tally->value;

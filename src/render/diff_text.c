@@ -3,6 +3,7 @@
 #include "profile/labels.h"
 #include "render/diff.h"
 #include "render/screen.h"
+#include "render/unit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,11 +100,13 @@ static void add_side(struct buf *out, const struct diff_view *view, enum diff_si
 	struct buf text CLEANUP_BUF = {0};
 	/* Never the scaled one: this line says what was read. */
 	double weight = side == DIFF_BEFORE ? diff->all.before : diff->all.after;
-	add_weight(&text, weight);
 	const char *unit = profile_text(&diff->profile, diff->unit[side]);
 	const char *event = profile_text(&diff->profile, diff->event[side]);
 	bool samples = fabs(diff->samples[side] - weight * (double)diff->runs[side]) < 0.5;
-	buf_printf(&text, " %s", *unit ? unit : samples ? "samples" : "weight");
+	if (!unit_amount(&text, unit, weight)) {
+		add_weight(&text, weight);
+		buf_printf(&text, " %s", *unit ? unit : samples ? "samples" : "weight");
+	}
 	if (*event && strcmp(event, unit) != 0)
 		buf_printf(&text, " of %s", event);
 	if (diff->runs[side] > 1)
