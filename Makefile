@@ -26,6 +26,18 @@ LIBS := -liberty -lz -llzma -lzstd -lm -pthread
 # header:Debian package
 LIBRARIES := zlib.h:zlib1g-dev lzma.h:liblzma-dev zstd.h:libzstd-dev libiberty/demangle.h:libiberty-dev
 
+# The BPF engine needs clang, bpftool and libbpf; without them (or with BPF=no) wick is built without it.
+BPF_CLANG ?= $(firstword $(shell command -v clang 2>/dev/null))
+BPFTOOL ?= $(firstword $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool 2>/dev/null))
+ifneq ($(BPF),no)
+LIBBPF := $(wildcard /usr/include/bpf/libbpf.h)
+BPF := $(if $(and $(BPF_CLANG),$(BPFTOOL),$(LIBBPF),$(filter x86_64,$(shell uname -m))),yes,no)
+endif
+ifeq ($(BPF),yes)
+WICK_CFLAGS += -I$(BUILD)/gen/bpf
+LIBS := -lbpf -lelf $(LIBS)
+endif
+
 ifneq ($(strip $(SAN)),)
 SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
@@ -38,8 +50,12 @@ COMPILE := $(CC) $(WICK_CFLAGS) $(CFLAGS) $(SAN_FLAGS)
 LINK := $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
 
 # The order of the folders is the rule which may include which; tests/lint/includes checks it.
-FOLDERS := base profile symbol unwind process event perfdata capture import render cmd
+FOLDERS := base profile symbol unwind process event perfdata bpf capture import render cmd
+# The engine, or what says that it is not there.
+ENGINE := $(addprefix src/capture/,bpf_counts.c bpf_engine.c bpf_load.c bpf_tables.c)
+NO_ENGINE := src/capture/engine_absent.c
 SOURCES := $(foreach folder,$(FOLDERS),$(sort $(wildcard src/$(folder)/*.c)))
+SOURCES := $(filter-out src/bpf/%.bpf.c $(if $(filter yes,$(BPF)),$(NO_ENGINE),$(ENGINE)),$(SOURCES))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/web.o
 
 # The script of the pictures is the concatenation of these, in this order, in a function of its own.
@@ -95,6 +111,20 @@ $(BUILD)/gen/flame.js: $(WEB_JS) Makefile
 	@mkdir -p $(@D)
 	@echo '  GEN  $@'
 	$(Q){ printf '(() => {\n"use strict";\n'; cat $(WEB_JS); printf '})();\n'; } >$@
+
+# --- the programs that wick loads into the kernel ---
+
+$(BUILD)/gen/bpf/wick.bpf.o: src/bpf/wick.bpf.c $(wildcard src/bpf/*.h) Makefile
+	@mkdir -p $(@D)
+	@echo '  BPF  $@'
+	$(Q)$(BPF_CLANG) -g -O2 -target bpf -D__x86_64__ -Isrc -I/usr/include/x86_64-linux-gnu \
+		-Wall -Wextra -c -o $@ $<
+
+$(BUILD)/gen/bpf/wick.skel.h: $(BUILD)/gen/bpf/wick.bpf.o
+	@echo '  GEN  $@'
+	$(Q)$(BPFTOOL) gen skeleton $< name wick_bpf >$@
+
+$(BUILD)/obj/capture/bpf_load.o $(BUILD)/fuzz/obj/capture/bpf_load.o: $(BUILD)/gen/bpf/wick.skel.h
 
 # Changes when the flags do, so that everything is compiled with the same ones.
 $(BUILD)/flags: FORCE

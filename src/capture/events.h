@@ -19,6 +19,7 @@ struct capture_event {
 	bool trace; /* was asked for as a trace: each of its samples counts */
 	bool everywhere; /* on all threads, whoever is recorded */
 	bool bare; /* its samples need no stack */
+	bool by_engine; /* a BPF program takes its samples; else they come by a ring */
 	struct derive_source derive; /* what is made of its samples */
 	char *path; /* of a uprobe: the attributes point to it; else NULL */
 };

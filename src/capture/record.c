@@ -1,6 +1,8 @@
 #include "capture/record.h"
 
 #include "base/buf.h"
+#include "bpf/layout.h"
+#include "capture/engine_tap.h"
 #include "capture/existing.h"
 #include "capture/limits.h"
 #include "capture/pmu.h"
@@ -22,12 +24,14 @@
 #define SECOND 1000000000ull
 #define READER_PRIORITY (-10)
 
-enum wake_up { WAKE_RING, WAKE_SIGNAL, WAKE_PROCESS };
+enum wake_up { WAKE_RING, WAKE_SIGNAL, WAKE_PROCESS, WAKE_ENGINE };
 
 struct recorder {
 	struct recorder_options options;
 	struct target target;
 	struct rings *rings;
+	struct engine *engine; /* NULL: the rings bring the samples too */
+	struct engine_tap tap;
 	sigset_t signals, old_mask;
 	bool blocked;
 	int epoll, signal_fd;
@@ -206,6 +210,62 @@ static int shape_events(struct recorder *recorder, const struct capture_limits *
 	return 0;
 }
 
+/* --- which engine --- */
+
+/* Marks the events whose samples a BPF program can take. */
+static bool mark_events(struct capture_events *events)
+{
+	bool some = false;
+	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
+		struct capture_event *event = &events->items[i];
+		event->by_engine = event->attr.type != PERF_TYPE_TRACEPOINT && !event->path && !event->everywhere &&
+				   !event->bare && !event->attr.precise_ip && event->derive.rule == DERIVE_PASS;
+		some = some || event->by_engine;
+	}
+	return some;
+}
+
+/* The BPF engine where it is wanted and possible; with ENGINE_AUTO the reason why not is only a note. */
+static int choose_engine(struct recorder *recorder, const struct attr_shape *shape, struct err *err)
+{
+	const struct recorder_options *options = &recorder->options;
+	if (options->engine == ENGINE_RING ||
+	    (options->engine == ENGINE_AUTO && options->call_graph != CALL_GRAPH_DWARF))
+		return 0;
+	CLEANUP_BUF struct buf reason = {0};
+	struct check_system system = check_this_system();
+	struct engine_facts facts = engine_facts_read(&system);
+	struct engine_task task = {shape->call_graph, mark_events(options->events), options->max_depth};
+	struct engine_options engine = {
+		.sources = options->events->count,
+		.max_depth = options->max_depth ? options->max_depth : LAYOUT_FRAMES_MOST,
+		.copy_bytes = LAYOUT_COPY_MOST, /* few stacks are copied, so that there is room for all of them */
+		.timeline = options->timeline,
+		.many_processes = target_is_by_cpu(&recorder->target),
+	};
+	struct err refusal = {0};
+	if (engine_fits(&facts, &task, &reason)) {
+		if (!engine_open(&recorder->engine, &engine, &refusal))
+			return 0;
+		buf_str(&reason, err_text(&refusal));
+	}
+	for (size_t i = 0; i < options->events->count; i++)
+		options->events->items[i].by_engine = false;
+	if (options->engine == ENGINE_BPF)
+		return err_set(err, refusal.code ? refusal.code : ERR_UNSUPPORTED, "--engine bpf: %s", reason.data);
+	note(recorder, "ring engine: %s", reason.data);
+	return 0;
+}
+
+bool recorder_uses_engine(const struct recorder *recorder, struct engine_statistics *ret_statistics)
+{
+	if (recorder->engine && ret_statistics)
+		*ret_statistics = engine_statistics(recorder->engine);
+	return recorder->engine;
+}
+
+/* --- waiting --- */
+
 static int watch(struct recorder *recorder, int fd, enum wake_up kind, struct err *err)
 {
 	struct epoll_event event = {.events = EPOLLIN | (kind == WAKE_PROCESS ? (unsigned)EPOLLONESHOT : 0),
@@ -245,6 +305,8 @@ static int open_waiting(struct recorder *recorder, struct err *err)
 	int result = watch(recorder, recorder->signal_fd, WAKE_SIGNAL, err);
 	if (!result)
 		result = watch_processes(recorder, err);
+	if (!result && recorder->engine)
+		result = watch(recorder, engine_fd(recorder->engine), WAKE_ENGINE, err);
 	return result ? result : rings_poll(recorder->rings, recorder->epoll, WAKE_RING, err);
 }
 
@@ -276,6 +338,9 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		result = shape_events(recorder, &limits, &rings.shape, err);
 	if (options->streams)
 		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
+	if (!result)
+		result = choose_engine(recorder, &rings.shape, err);
+	rings.eager = recorder->engine;
 	if (!result && options->command)
 		result = target_start_command(&recorder->target, options->command, &recorder->old_mask, err);
 	if (!result)
@@ -283,6 +348,11 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 	if (!result && rings_denied(recorder->rings))
 		note(recorder, "%zu %s left out: another user's or protected; root may record them",
 		     rings_denied(recorder->rings), rings_denied(recorder->rings) == 1 ? "thread is" : "threads are");
+	if (!result && recorder->engine)
+		result = engine_tap_open(&recorder->tap, recorder->engine, &recorder->target, options->events,
+					 options->cpus, err);
+	if (!result && recorder->engine)
+		rings_invite(recorder->rings, &recorder->tap.guest);
 	if (!result)
 		result = open_waiting(recorder, err);
 	if (result)
@@ -308,7 +378,9 @@ void recorder_close(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
+	engine_tap_release(&recorder->tap);
 	rings_close(recorder->rings);
+	engine_close(recorder->engine);
 	for (size_t i = 0; i < recorder->process_count; i++)
 		close(recorder->process_fds[i]);
 	free(recorder->process_fds);
@@ -325,8 +397,7 @@ void recorder_close(struct recorder *recorder)
 
 static int count_sample(void *context, const struct event_sample *sample)
 {
-	(void)sample;
-	((struct recorder *)context)->progress.samples++;
+	((struct recorder *)context)->progress.samples += sample->count ? sample->count : 1;
 	return 0;
 }
 
@@ -382,6 +453,7 @@ static void keep_time(struct recorder *recorder)
 	uint64_t passed = now() - recorder->started, delay = recorder->options.delay;
 	if (!recorder->samples_on && passed >= delay) {
 		rings_enable_samples(recorder->rings);
+		engine_tap_enable(&recorder->tap);
 		recorder->samples_on = true;
 		if (recorder->options.begun)
 			recorder->options.begun(recorder->options.context, now());
@@ -401,10 +473,13 @@ static void obey(struct recorder *recorder)
 	bool pause = atomic_load(&control->pause);
 	if (pause == recorder->paused || !recorder->samples_on)
 		return;
-	if (pause)
+	if (pause) {
 		rings_disable_samples(recorder->rings);
-	else
+		engine_tap_disable(&recorder->tap);
+	} else {
 		rings_enable_samples(recorder->rings);
+		engine_tap_enable(&recorder->tap);
+	}
 	recorder->paused = pause;
 }
 
@@ -421,6 +496,8 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 	keep_time(recorder);
 	obey(recorder);
 	int result = rings_drain(recorder->rings, sink, false);
+	if (result >= 0 && recorder->engine)
+		result = engine_tap_count(&recorder->tap, false);
 	if (recorder->options.progress)
 		recorder->options.progress(recorder->options.context, &recorder->progress);
 	return result;
@@ -431,9 +508,11 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 {
 	const struct recorder_options *options = &recorder->options;
 	bool on_exec = options->command && !options->whole_system && !options->delay;
+	struct event_tee tee = {.first = recorder->tap.guest.early, .second = *sink};
 	if (!on_exec)
 		rings_enable_tracking(recorder->rings);
-	int code = tell_existing(recorder, sink);
+	struct event_sink early = event_tee_sink(&tee);
+	int code = tell_existing(recorder, recorder->engine ? &early : sink);
 	if (on_exec)
 		rings_enable_everywhere(recorder->rings);
 	recorder->samples_on = on_exec;
@@ -445,31 +524,47 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 	return code;
 }
 
-int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct recorder_result *ret_result,
-		 struct err *err)
+/* What is still under way when the samples have ended. */
+static int finish(struct recorder *recorder, const struct event_sink *ordered, const struct event_sink *sink)
+{
+	int code = rings_drain(recorder->rings, ordered, true);
+	if (code >= 0 && recorder->engine)
+		code = engine_tap_count(&recorder->tap, true);
+	struct event_lost untold = {
+		.count = rings_untold_losses(recorder->rings, recorder->progress.lost),
+		.source = UINT32_MAX,
+	};
+	if (code >= 0 && untold.count && sink->lost)
+		code = sink->lost(sink->context, &untold);
+	return code;
+}
+
+int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct codes *codes,
+		 struct recorder_result *ret_result, struct err *err)
 {
 	struct event_tee tee = {
 		.first = {.context = recorder, .sample = count_sample, .lost = count_lost},
 		.second = *sink,
 	};
-	struct event_sink both = event_tee_sink(&tee);
+	struct event_sink both = event_tee_sink(&tee), ordered = both;
 	struct recorder_result result = {0};
 	/* Where many threads compete for the CPUs, rings would overflow before wick gets its turn. Only root may. */
 	(void)!setpriority(PRIO_PROCESS, 0, READER_PRIORITY);
 	recorder->progress.duration = recorder->options.duration;
+	if (recorder->engine) {
+		ordered = engine_tap_sink(&recorder->tap, &both);
+		engine_start(recorder->engine, codes);
+	}
 	int code = begin(recorder, &both, &result, err);
 	while (code >= 0 && !recorder->done)
-		code = wait_and_drain(recorder, &both);
+		code = wait_and_drain(recorder, &ordered);
 	result.ended = now();
 	rings_disable(recorder->rings);
+	engine_tap_disable(&recorder->tap);
 	if (code >= 0)
-		code = rings_drain(recorder->rings, &both, true);
-	struct event_lost untold = {
-		.count = rings_untold_losses(recorder->rings, recorder->progress.lost),
-		.source = UINT32_MAX,
-	};
-	if (code >= 0 && untold.count && both.lost)
-		code = both.lost(both.context, &untold);
+		code = finish(recorder, &ordered, &both);
+	if (recorder->engine)
+		engine_stop(recorder->engine);
 	unblock(recorder);
 	result.last = recorder->progress;
 	result.end = recorder->end;

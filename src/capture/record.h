@@ -6,6 +6,8 @@
 #define WICK_CAPTURE_RECORD_H
 
 #include "capture/attr.h"
+#include "capture/engine.h"
+#include "capture/engine_choice.h"
 #include "capture/events.h"
 #include "capture/target.h"
 #include "capture/types.h"
@@ -38,8 +40,10 @@ struct recorder_options {
 	struct capture_events *events; /* empty: what the machine has. Names change when only user space is recorded */
 	unsigned types; /* of enum record_type; 0: RECORD_CPU */
 	const char *weight; /* as record_types_options has it */
+	enum engine_wish engine;
+	bool timeline; /* every sample is told of with its time, also by the BPF engine */
 	enum call_graph call_graph;
-	uint32_t stack_size;
+	uint32_t stack_size, max_depth; /* max_depth 0: the default */
 	uint64_t frequency, period;
 	bool inherit;
 	bool no_kernel; /* samples of user space only */
@@ -72,9 +76,15 @@ struct recorder_result {
 int recorder_open(struct recorder **ret_recorder, const struct recorder_options *options, struct err *err);
 const struct event_source *recorder_sources(const struct recorder *recorder, size_t *ret_count);
 
-/* Records. Returns 0, what the sink returned, or a failure. */
-int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct recorder_result *ret_result,
-		 struct err *err);
+/* True when the BPF engine takes the samples; `ret_statistics` (may be NULL) is what it did. */
+bool recorder_uses_engine(const struct recorder *recorder, struct engine_statistics *ret_statistics);
+
+/*
+ * Records. `codes` has the unwind tables of the modules that the sink hears of. Returns 0, what the sink returned, or a
+ * failure.
+ */
+int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct codes *codes,
+		 struct recorder_result *ret_result, struct err *err);
 
 /*
  * Waits for the command and returns its exit code, 128 + the signal that killed it; 0 when there was no command. One

@@ -1,6 +1,7 @@
 #include "capture/rings.h"
 
 #include "base/mem.h"
+#include "capture/open.h"
 #include "perfdata/live.h"
 #include "perfdata/order.h"
 
@@ -11,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RING_MOST (32u << 20)
@@ -20,6 +21,7 @@
 #define RECORD_USUAL 1024u /* bytes of a sample without its stack copy */
 #define RING_LEAST (32u << 10)
 #define RECORD_MOST 65536u
+#define ROUND_LEAST 20000000ull /* nanoseconds */
 /* A record's place: the number of its ring, and where in it. */
 #define PLACE_SHIFT 44
 #define PLACE_OFFSET ((1ull << PLACE_SHIFT) - 1)
@@ -52,26 +54,13 @@ struct rings {
 	int32_t denied_task; /* one of them */
 	struct perfdata *decoder;
 	struct order order;
-	uint64_t largest_time, limit;
+	uint64_t largest_time, limit, limit_set; /* limit_set: when, by CLOCK_MONOTONIC */
+	const struct rings_guest *guest; /* NULL: none; its records count as those of ring number `count` */
+	struct order fresh; /* records that the guest has not been told of */
 	uint64_t *scratch; /* for records that go around the end of a ring */
 };
 
 /* --- opening --- */
-
-/* `task`: a thread, a cgroup's folder, or -1 for everybody; see target_tasks(). */
-static int open_event(struct perf_event_attr *attr, const struct target *target, int32_t task, int32_t cpu)
-{
-	unsigned long flags = PERF_FLAG_FD_CLOEXEC | (target->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0);
-	return (int)syscall(SYS_perf_event_open, attr, task, cpu, -1, flags);
-}
-
-/* What events are opened for. */
-static const int32_t *target_tasks(const struct target *target, size_t *ret_count)
-{
-	static const int32_t everybody = -1;
-	*ret_count = target_is_by_cpu(target) ? 1 : target->tid_count;
-	return target->cgroup >= 0 ? &target->cgroup : target->whole_system ? &everybody : target->tids;
-}
 
 /* Thousands of threads on many CPUs need as many descriptors. */
 static void raise_descriptors(void)
@@ -86,7 +75,7 @@ static void raise_descriptors(void)
 static bool try_open(struct perf_event_attr *attr, const struct target *target)
 {
 	size_t count;
-	int fd = open_event(attr, target, *target_tasks(target, &count), target->cpus[0]);
+	int fd = open_event(attr, target, *open_tasks(target, &count), target->cpus[0]);
 	int error = errno;
 	if (fd >= 0)
 		close(fd);
@@ -112,47 +101,6 @@ static void fit_to_kernel(struct rings_options *options)
 	 * and perf crashes on that. Few processes are recorded twice at once, but a whole system often is.
 	 */
 	shape->build_ids &= !target_is_by_cpu(options->target);
-}
-
-static int refused(const struct capture_event *event, const struct target *target, int32_t tid, int error,
-		   struct err *err)
-{
-	const char *name = event ? event->name : "mappings";
-	switch (error) {
-	case EACCES:
-	case EPERM:
-		if (target_is_by_cpu(target))
-			return err_set(err, ERR_SYSTEM,
-				       "may not record whole CPUs: be root, or as root: sysctl "
-				       "kernel.perf_event_paranoid=0");
-		if (target->command)
-			return err_set(
-				err, ERR_SYSTEM,
-				"may not record: the kernel refuses perf_event_open; as root: sysctl "
-				"kernel.perf_event_paranoid=2 (in a container its seccomp profile may forbid it: "
-				"--cap-add PERFMON)");
-		return err_set(err, ERR_SYSTEM,
-			       "may not record thread %d: it is another user's or protected; be root or its "
-			       "user",
-			       (int)tid);
-	case ENOENT:
-	case EOPNOTSUPP:
-	case ENODEV:
-		return err_set(err, ERR_SYSTEM,
-			       "this machine cannot record %s (virtual machines often have no PMU); "
-			       "-e cpu-clock always works",
-			       name);
-	case EMFILE:
-	case ENFILE:
-		return err_set(err, ERR_SYSTEM,
-			       "too many threads for the open files allowed; see ulimit -Hn, or record fewer");
-	case ENOSYS:
-		return err_set(err, ERR_SYSTEM, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
-	case EBUSY:
-		return err_set(err, ERR_SYSTEM, "%s: all counters of the PMU are taken by others", name);
-	default:
-		return err_set(err, ERR_SYSTEM, "cannot record %s: %s", name, strerror(error));
-	}
 }
 
 static int map_ring(struct rings *rings, struct ring *ring, int fd, struct err *err)
@@ -198,10 +146,14 @@ static int add_task(struct rings *rings, struct ring *ring, struct rings_options
 {
 	struct perf_event_attr tracking = attr_tracking(&options->shape);
 	struct capture_events *events = options->events;
+	if (options->eager) {
+		tracking.watermark = 1;
+		tracking.wakeup_watermark = 1;
+	}
 	for (size_t i = 0; i <= events->count; i++) {
 		bool last = i == events->count;
 		struct perf_event_attr *attr = last ? &tracking : &events->items[i].attr;
-		if (!last && events->items[i].everywhere)
+		if (!last && (events->items[i].everywhere || events->items[i].by_engine))
 			continue;
 		err->code = 0;
 		int result = add_event(rings, ring, attr, (uint32_t)i, options->target, task, err);
@@ -215,7 +167,7 @@ static int add_task(struct rings *rings, struct ring *ring, struct rings_options
 		if (result == -EAGAIN || (result && err->code))
 			return result;
 		if (result)
-			return refused(last ? NULL : &events->items[i], options->target, task, -result, err);
+			return open_refused(last ? NULL : &events->items[i], options->target, task, -result, err);
 	}
 	return 0;
 }
@@ -233,7 +185,7 @@ static int add_everywhere(struct rings *rings, struct rings_options *options, st
 			if (result == -EAGAIN || (result && err->code))
 				return result;
 			if (result)
-				return refused(&events->items[i], options->target, -1, -result, err);
+				return open_refused(&events->items[i], options->target, -1, -result, err);
 			rings->events[rings->event_count - 1].everywhere = true;
 		}
 	return 0;
@@ -256,7 +208,7 @@ static int open_all(struct rings *rings, struct rings_options *options, struct e
 {
 	const struct target *target = options->target;
 	size_t count, gone_count = 0;
-	const int32_t *tasks = target_tasks(target, &count);
+	const int32_t *tasks = open_tasks(target, &count);
 	rings->denied = 0;
 	for (size_t i = 0; i < count; i++) {
 		bool gone = false;
@@ -269,7 +221,7 @@ static int open_all(struct rings *rings, struct rings_options *options, struct e
 	}
 	if (gone_count < count)
 		return add_everywhere(rings, options, err);
-	return rings->denied ? refused(NULL, target, rings->denied_task, EACCES, err) :
+	return rings->denied ? open_refused(NULL, target, rings->denied_task, EACCES, err) :
 			       err_set(err, ERR_SYSTEM, "the process ended before it could be recorded");
 }
 
@@ -283,12 +235,14 @@ static size_t first_size(const struct rings_options *options)
 {
 	const struct attr_shape *shape = &options->shape;
 	uint64_t record = RECORD_USUAL + (shape->call_graph == CALL_GRAPH_DWARF ? shape->stack_size : 0);
-	uint64_t rate = shape->period ? RING_MOST : shape->frequency * options->events->count;
+	uint64_t rate = 0;
 	size_t size = RING_USUAL, cpus = options->target->cpu_count;
-	for (size_t i = 0; i < options->events->count; i++)
-		if (options->events->items[i].attr.type == PERF_TYPE_TRACEPOINT ||
-		    options->events->items[i].attr.sample_period)
-			rate = RING_MOST; /* as often as it happens */
+	for (size_t i = 0; i < options->events->count; i++) {
+		const struct capture_event *event = &options->events->items[i];
+		bool each = shape->period || event->attr.type == PERF_TYPE_TRACEPOINT || event->attr.sample_period;
+		if (!event->by_engine)
+			rate += each ? RING_MOST : shape->frequency; /* RING_MOST: as often as it happens */
+	}
 	while (size < RING_MOST && size * 2 * cpus <= ALL_RINGS_MOST && size < record * rate / 2)
 		size *= 2;
 	while (size > RING_LEAST && size * cpus > ALL_RINGS_MOST)
@@ -376,6 +330,7 @@ void rings_close(struct rings *rings)
 		return;
 	close_events(rings);
 	order_release(&rings->order);
+	order_release(&rings->fresh);
 	perfdata_close(rings->decoder);
 	free(rings->items);
 	free(rings->events);
@@ -391,6 +346,11 @@ const struct event_source *rings_sources(const struct rings *rings, size_t *ret_
 size_t rings_bytes(const struct rings *rings)
 {
 	return rings->size;
+}
+
+void rings_invite(struct rings *rings, const struct rings_guest *guest)
+{
+	rings->guest = guest;
 }
 
 static void control(struct rings *rings, unsigned long request, bool tracking, bool samples)
@@ -477,7 +437,10 @@ static void look(struct rings *rings, size_t number)
 		last_time = time;
 		if (time > rings->largest_time)
 			rings->largest_time = time;
-		order_add(&rings->order, time, (uint64_t)number << PLACE_SHIFT | (ring->seen & PLACE_OFFSET));
+		uint64_t place = (uint64_t)number << PLACE_SHIFT | (ring->seen & PLACE_OFFSET);
+		order_add(&rings->order, time, place);
+		if (rings->guest)
+			order_add(&rings->fresh, time, place);
 		ring->seen += record->size;
 	}
 }
@@ -489,6 +452,8 @@ static void free_space(struct rings *rings)
 		rings->items[i].needed = rings->items[i].seen;
 	for (size_t i = rings->order.head; i < rings->order.count; i++) {
 		uint64_t place = rings->order.entries[i].place;
+		if (place >> PLACE_SHIFT == rings->count)
+			continue;
 		struct ring *ring = &rings->items[place >> PLACE_SHIFT];
 		if (ring->needed > (place & PLACE_OFFSET))
 			ring->needed = place & PLACE_OFFSET;
@@ -499,20 +464,64 @@ static void free_space(struct rings *rings)
 					      memory_order_release);
 }
 
+static void add_of_guest(void *context, uint64_t time, uint64_t number)
+{
+	struct rings *rings = context;
+	if (time > rings->largest_time)
+		rings->largest_time = time;
+	order_add(&rings->order, time, (uint64_t)rings->count << PLACE_SHIFT | (number & PLACE_OFFSET));
+}
+
+/* The guest looks first: what its records need to be understood was then written to the rings before. */
+static void look_everywhere(struct rings *rings)
+{
+	if (rings->guest)
+		rings->guest->look(rings->guest->context, add_of_guest, rings);
+	for (size_t i = 0; i < rings->count; i++)
+		look(rings, i);
+	if (!rings->guest)
+		return;
+	order_sort(&rings->fresh);
+	perfdata_live_sink(rings->decoder, &rings->guest->early);
+	for (const struct order_entry *entry; (entry = order_next(&rings->fresh, UINT64_MAX));) {
+		const struct ring *ring = &rings->items[entry->place >> PLACE_SHIFT];
+		perfdata_live_deliver(rings->decoder, record_at(rings, ring, entry->place & PLACE_OFFSET));
+	}
+	order_compact(&rings->fresh);
+	rings->guest->settle(rings->guest->context);
+}
+
+static int deliver(struct rings *rings, uint64_t place, const struct event_sink *sink)
+{
+	if (place >> PLACE_SHIFT == rings->count)
+		return rings->guest->deliver(rings->guest->context, place & PLACE_OFFSET, sink);
+	const struct ring *ring = &rings->items[place >> PLACE_SHIFT];
+	return perfdata_live_deliver(rings->decoder, record_at(rings, ring, place & PLACE_OFFSET));
+}
+
+/* With a guest rounds may follow each other faster than a record gets from its time stamp into its ring. */
+static void move_limit(struct rings *rings)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	uint64_t now = (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
+	if (rings->guest && now - rings->limit_set < ROUND_LEAST)
+		return;
+	rings->limit = rings->largest_time;
+	rings->limit_set = now;
+}
+
 int rings_drain(struct rings *rings, const struct event_sink *sink, bool all)
 {
 	int result = 0;
+	look_everywhere(rings);
 	perfdata_live_sink(rings->decoder, sink);
-	for (size_t i = 0; i < rings->count; i++)
-		look(rings, i);
 	order_sort(&rings->order);
 	uint64_t limit = all ? UINT64_MAX : rings->limit;
-	for (const struct order_entry *entry; result >= 0 && (entry = order_next(&rings->order, limit));) {
-		const struct ring *ring = &rings->items[entry->place >> PLACE_SHIFT];
-		result = perfdata_live_deliver(rings->decoder, record_at(rings, ring, entry->place & PLACE_OFFSET));
-	}
+	for (const struct order_entry *entry; result >= 0 && (entry = order_next(&rings->order, limit));)
+		result = deliver(rings, entry->place, sink);
 	order_compact(&rings->order);
-	rings->limit = rings->largest_time;
+	move_limit(rings);
 	free_space(rings);
 	if (result >= 0 && all)
 		result = perfdata_live_finish(rings->decoder);

@@ -13,11 +13,25 @@
 
 struct rings;
 
+/* Another source of records, which are delivered in one order of time with those of the rings. */
+struct rings_guest {
+	void *context;
+	/* A round: takes what is new and calls `add` with the time and a number below 2^44 for each. */
+	void (*look)(void *context, void (*add)(void *rings, uint64_t time, uint64_t number), void *rings);
+	/* Then gets the records of the rings that are new, as soon as they are seen, in the order of time. */
+	struct event_sink early;
+	/* Then is told that this was all. */
+	void (*settle)(void *context);
+	/* It is the turn of one of its records. */
+	int (*deliver)(void *context, uint64_t number, const struct event_sink *sink);
+};
+
 struct rings_options {
 	const struct target *target;
 	struct capture_events *events; /* attributes are completed */
 	struct attr_shape shape; /* what the kernel lacks is taken out */
 	bool derives; /* derived events are described too, behind the others */
+	bool eager; /* mappings and tasks wake the reader up at once */
 };
 
 /* Opens all events, disabled. ERR_SYSTEM and a message with the remedy when the kernel refuses. */
@@ -28,6 +42,9 @@ size_t rings_denied(const struct rings *rings);
 
 /* The events, the one that tells of mappings, and those that are derived. */
 const struct event_source *rings_sources(const struct rings *rings, size_t *ret_count);
+
+/* Before the first round; the guest must stay. */
+void rings_invite(struct rings *rings, const struct rings_guest *guest);
 
 /* From now on records of mappings and tasks come, or samples too. */
 void rings_enable_tracking(struct rings *rings);

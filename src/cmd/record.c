@@ -64,7 +64,10 @@ static int open_recorder(struct record_run *run, struct err *err)
 		.events = &run->events,
 		.types = run->types,
 		.weight = options->weight,
+		.engine = record_engine(options),
+		.timeline = options->timeline,
 		.call_graph = record_call_graph(options),
+		.max_depth = (uint32_t)options->max_depth,
 		.stack_size = (uint32_t)options->stack_size & ~7u,
 		.frequency = (uint64_t)options->frequency,
 		.period = (uint64_t)options->period,
@@ -141,7 +144,7 @@ static int record_all(struct record_run *run)
 	}
 	int result = run->options.live ? record_open_screen(run, &err) : 0;
 	if (!result)
-		result = recorder_run(run->recorder, &sink, &run->result, &err);
+		result = recorder_run(run->recorder, &sink, collector_codes(run->collector), &run->result, &err);
 	if (!result && run->derive)
 		result = derive_finish(run->derive, run->result.ended);
 	record_close_screen(run);

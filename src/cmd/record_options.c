@@ -6,6 +6,7 @@
 #define STACK_SIZE_DEFAULT 16384
 
 static const char *const preset_choices[] = {"quick", "default", "detailed", "system", NULL};
+static const char *const engine_choices[] = {"auto", "bpf", "ring", NULL};
 static const char *const call_graph_choices[] = {"auto", "dwarf", "fp", "lbr", NULL};
 
 #define FIELD(field) offsetof(struct record_options, field)
@@ -83,6 +84,19 @@ const struct option_row record_rows[] = {
 	 .offset = FIELD(kernel),
 	 .negatable = true,
 	 .help = "Also what the kernel does. Default: on, as far as the kernel allows."},
+	{.name = "engine",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(engine),
+	 .argument = "WHICH",
+	 .choices = engine_choices,
+	 .help = "Who unwinds stacks: bpf (programs in the kernel, which also count them; root, or CAP_BPF and "
+		 "CAP_PERFMON), ring (wick itself, from copies of the stacks), auto (bpf where it may). Default: "
+		 "auto."},
+	{.name = "timeline",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(timeline),
+	 .help = "With the BPF engine: keep the time and CPU of every sample in perf.data. Default: equal stacks are "
+		 "added up in the kernel for a quarter of a second, and their samples spread over it."},
 	{.name = "call-graph",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(call_graph),
@@ -219,6 +233,12 @@ int record_settle_options(struct record_options *options, const struct command *
 	if (!options->frequency)
 		options->frequency = frequency >= 1 ? (long long)frequency : 99;
 	return -1;
+}
+
+enum engine_wish record_engine(const struct record_options *options)
+{
+	const char *name = options->engine;
+	return name && !strcmp(name, "bpf") ? ENGINE_BPF : name && !strcmp(name, "ring") ? ENGINE_RING : ENGINE_AUTO;
 }
 
 enum call_graph record_call_graph(const struct record_options *options)

@@ -3,17 +3,18 @@
 #define WICK_CMD_RECORD_OPTIONS_H
 
 #include "capture/attr.h"
+#include "capture/engine_choice.h"
 #include "cmd/input.h"
 
 struct record_options {
 	struct input_options input; /* only how names are shown */
 	struct option_list pids, tids, names, events, types;
-	const char *user, *cgroup, *cpus, *preset, *call_graph, *output, *format, *weight;
+	const char *user, *cgroup, *cpus, *preset, *call_graph, *engine, *output, *format, *weight;
 	double min_block, max_block; /* microseconds */
 	double duration, delay, refresh;
 	long long window; /* seconds; -1: the command's own default */
 	long long frequency, period, stack_size, max_depth;
-	bool all, kernel, inherit, compress, quiet, live;
+	bool all, kernel, inherit, timeline, compress, quiet, live;
 };
 
 extern const struct option_row record_rows[];
@@ -24,6 +25,7 @@ struct record_options record_defaults(void);
 int record_settle_options(struct record_options *options, const struct command *called_as);
 void record_options_release(struct record_options *options);
 
+enum engine_wish record_engine(const struct record_options *options);
 enum call_graph record_call_graph(const struct record_options *options);
 
 #endif

@@ -46,6 +46,22 @@ static void print_file(const struct record_run *run, enum record_file kind, stru
 	outfile_printf(out, "%s/%s\n", run->folder, name);
 }
 
+/* What the BPF engine did, and what it took. */
+static void show_engine(const struct record_run *run, struct outfile *out)
+{
+	struct engine_statistics statistics;
+	CLEANUP_BUF struct buf line = {0};
+	if (*run->shown.suffix || !recorder_uses_engine(run->recorder, &statistics))
+		return;
+	buf_str(&line, "BPF engine: ");
+	text_grouped(&line, (int64_t)(statistics.taken - statistics.copied));
+	buf_str(&line, " stacks unwound in the kernel, ");
+	text_grouped(&line, (int64_t)statistics.copied);
+	buf_printf(&line, " outside; %zu unwind tables, %.1f MB of kernel memory\n", statistics.modules,
+		   (double)statistics.kernel_bytes / 1e6);
+	outfile_str(out, line.data);
+}
+
 void record_show_summary(struct record_run *run)
 {
 	struct outfile out;
@@ -67,5 +83,6 @@ void record_show_summary(struct record_run *run)
 	for (int kind = 0; kind < RECORD_FILES; kind++)
 		if (run->files[kind])
 			print_file(run, kind, &out);
+	show_engine(run, &out);
 	outfile_commit(&out, &err);
 }

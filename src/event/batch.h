@@ -17,8 +17,11 @@ struct batch_sample {
 	uint32_t event_columns; /* length of the longest name of the events known so far */
 	uint32_t chain_most; /* addresses a chain may have; 0: the event records none */
 	enum event_mode mode;
-	int64_t weight;
-	uint64_t ip, time, period;
+	bool unwound; /* the chain is the stack, to its end: */
+	enum stack_end end;
+	int64_t weight; /* of all `count` */
+	uint64_t count; /* samples that are this one */
+	uint64_t ip, time, since, period; /* `period` is of all `count`, which came between `since` and `time` */
 	uint64_t monotonic; /* the time by CLOCK_MONOTONIC; UINT64_MAX: not known */
 	uint32_t cpu; /* UINT32_MAX: not known */
 	uint32_t chain_count;

@@ -357,7 +357,8 @@ static int take_sample(void *context, const struct event_sample *event)
 	if (!wanted(collector, event, comm))
 		return 0;
 	struct source_facts source = facts_of(collector, event->source);
-	uint64_t weight = source.weighs_one || !event->period ? 1 : event->period;
+	uint64_t count = event->count ? event->count : 1;
+	uint64_t weight = source.weighs_one || !event->period ? count : event->period;
 	if (!collector->filling)
 		collector->filling = batch_queue_take_empty(collector->queue);
 	batch_add(collector->filling,
@@ -373,10 +374,14 @@ static int take_sample(void *context, const struct event_sample *event)
 			  .event = strpool_text(&collector->processes.strings, source.name),
 			  .unit = source.unit ? source.unit : "",
 			  .mode = event->mode,
+			  .unwound = event->unwound,
+			  .end = event->end,
+			  .count = count,
 			  .weight = weight < INT64_MAX ? (int64_t)weight : INT64_MAX,
 			  .ip = event->ip,
 			  .time = event->time,
 			  .monotonic = source.monotonic ? event->time : UINT64_MAX,
+			  .since = event->count ? event->since : event->time,
 			  .period = event->period,
 			  .cpu = event->cpu,
 		  },
@@ -530,6 +535,8 @@ static void advise_truncated(const struct collector *collector, struct buf *out)
 				"the copies of the stack (%u bytes) were too small: record with --call-graph dwarf,%u" :
 				"the stacks are larger than what perf can copy (%u bytes)",
 			bytes, STACK_BYTES_MOST);
+	else if (ends[STACK_ABSENT] > ends[STACK_DEEP] && ends[STACK_ABSENT] >= ends[STACK_BROKEN])
+		buf_str(out, "memory of the stack was swapped out or not there when the sample was taken");
 	else if (ends[STACK_DEEP] >= ends[STACK_BROKEN] && ends[STACK_DEEP])
 		buf_str(out, "deeper than the kernel follows call chains: sysctl kernel.perf_event_max_stack=1024, and "
 			     "record with --call-graph fp --max-stack 1024");

@@ -28,6 +28,19 @@ struct event_registers {
 	const uint64_t *values; /* in the order of the bits of the mask */
 };
 
+/* Why a stack is not whole. The numbers stand in perf.data files: new ones come last. */
+enum stack_end {
+	STACK_WHOLE,
+	STACK_CUT, /* the copy of the stack was too small */
+	STACK_DEEP, /* deeper than the limit of the kernel's call chains */
+	STACK_BROKEN, /* no way to go on: no unwind information, no frame pointer, damaged memory */
+	STACK_ABSENT, /* memory of the stack was not resident when the sample was taken */
+	STACK_ENDS,
+};
+
+/* Set in a user address of a chain that was unwound by tables: an instruction's own address, not one behind a call. */
+#define EVENT_EXACT_ADDRESS (1ull << 63)
+
 struct event_sample {
 	uint32_t source; /* index of its event_source */
 	enum event_mode mode;
@@ -39,6 +52,11 @@ struct event_sample {
 	bool exact_ip;
 	const uint64_t *chain; /* with PERF_CONTEXT_* markers, innermost first */
 	size_t chain_count;
+	/* The chain was unwound by tables to its `end`; its user addresses may have EVENT_EXACT_ADDRESS. */
+	bool unwound;
+	enum stack_end end;
+	/* Samples that were added up before they came here, between `since` and `time`; 0 is one. */
+	uint64_t count, since;
 	const struct perf_branch_entry *branches;
 	const uint64_t *branch_counters; /* NULL, or one per branch */
 	size_t branch_count;

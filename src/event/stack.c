@@ -204,6 +204,14 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 	return end == UNWIND_NO_MEMORY ? STACK_CUT : STACK_BROKEN;
 }
 
+/* What a tap unwound already. */
+static enum stack_end push_unwound(struct stack_maker *maker, struct chain_part user)
+{
+	for (const uint64_t *at = user.from; at < user.to; at++)
+		push_user(maker, *at & ~EVENT_EXACT_ADDRESS, *at & EVENT_EXACT_ADDRESS)->unwound = true;
+	return maker->sample->end;
+}
+
 static void push_chain(struct stack_maker *maker, struct chain_part part, bool kernel)
 {
 	for (const uint64_t *at = part.from; at < part.to; at++) {
@@ -242,6 +250,8 @@ enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *
 	maker->last = NULL;
 	bool sound = split_chain(sample, &kernel, &user);
 	push_chain(maker, kernel, true);
+	if (sample->unwound)
+		return push_unwound(maker, user);
 	if (sample->register_count && unwind_registers_from_perf(&registers, sample->register_abi,
 								 sample->register_mask, batch_registers(sample)))
 		return unwind_user(maker, &registers, user);

@@ -24,15 +24,6 @@ struct stack_place {
 	struct stack_frame frame;
 };
 
-/* Why a stack is not whole. */
-enum stack_end {
-	STACK_WHOLE,
-	STACK_CUT, /* the copy of the stack was too small */
-	STACK_DEEP, /* deeper than the limit of the kernel's call chains */
-	STACK_BROKEN, /* no way to go on: no unwind information, no frame pointer, damaged memory */
-	STACK_ENDS,
-};
-
 /*
  * In a call chain of which a part is missing the word behind the outermost address is the reason, a number of enum
  * stack_end. Nothing is ever mapped there, so that readers who do not know this see an address outside all code, as

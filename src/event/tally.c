@@ -115,9 +115,16 @@ void tally_add(struct tally *tally, const struct batch_sample *sample, const str
 {
 	stack_id stack = stack_of(tally, frames, count, frame_of_end(tally, frames, count, end));
 	value_id value = value_of(tally, sample);
-	profile_add(&tally->profile, thread_of(tally, sample), stack, value, sample->weight);
+	profile_add_sum(&tally->profile,
+			(struct sample){
+				.weight = sample->weight,
+				.thread = thread_of(tally, sample),
+				.stack = stack,
+				.value = value,
+				.count = sample->count < UINT32_MAX ? (uint32_t)sample->count : UINT32_MAX,
+			});
 	struct value_type *type = &tally->profile.values[value];
 	if (type->first_seen > sample->source)
 		type->first_seen = sample->source;
-	tally->ends[end]++;
+	tally->ends[end] += sample->count;
 }

@@ -278,21 +278,43 @@ static void put_chain(struct buf *out, enum event_mode mode, const struct stack_
 	memcpy(out->data + count_at, &(uint64_t){words}, sizeof(uint64_t));
 }
 
-void perfdata_writer_stack(void *context, const struct batch_sample *sample, const struct stack_frame *frames,
-			   size_t count, enum stack_end end)
+/* A sample with its stack. */
+struct finished {
+	const struct batch_sample *sample;
+	const struct stack_frame *frames;
+	size_t count;
+	enum stack_end end;
+};
+
+static void write_sample(struct perfdata_writer *writer, const struct finished *finished, uint64_t time,
+			 uint64_t period)
 {
-	struct perfdata_writer *writer = context;
+	const struct batch_sample *sample = finished->sample;
 	struct buf *out = record_begin(writer, PERF_RECORD_SAMPLE, misc_of_mode(sample->mode));
 	put64(out, write_source_id(sample->source));
 	put64(out, sample->ip);
 	put_pair(out, sample->pid, sample->tid);
-	put64(out, sample->time);
+	put64(out, time);
 	if (writer->sample_type & PERF_SAMPLE_CPU)
 		put_pair(out, (int32_t)sample->cpu, 0);
-	put64(out, sample->period ? sample->period : 1);
-	put_chain(out, sample->mode, frames, count, end);
-	write_facts_sample(&writer->facts, sample->time);
-	record_end(writer, sample->time);
+	put64(out, period ? period : 1);
+	put_chain(out, sample->mode, finished->frames, finished->count, finished->end);
+	write_facts_sample(&writer->facts, time);
+	record_end(writer, time);
+}
+
+/* Samples that were added up become records of their own again: other tools count records. */
+void perfdata_writer_stack(void *context, const struct batch_sample *sample, const struct stack_frame *frames,
+			   size_t count, enum stack_end end)
+{
+	struct finished finished = {sample, frames, count, end};
+	uint64_t samples = sample->count ? sample->count : 1;
+	uint64_t share = sample->period / samples, rest = sample->period % samples;
+	double step = (double)(sample->time - sample->since) / (double)samples;
+	for (uint64_t i = 0; i < samples; i++) {
+		uint64_t time = i + 1 == samples ? sample->time : sample->since + (uint64_t)(step * (double)(i + 1));
+		write_sample(context, &finished, time, share + (i < rest));
+	}
 }
 
 void perfdata_writer_build_id(struct perfdata_writer *writer, const char *path, bool kernel,

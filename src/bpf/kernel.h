@@ -1,0 +1,21 @@
+/* The few members of kernel structures that are read; libbpf finds their places in the running kernel (CO-RE). */
+#ifndef WICK_BPF_KERNEL_H
+#define WICK_BPF_KERNEL_H
+
+#define BY_KERNEL __attribute__((preserve_access_index))
+#define TASK_KTHREAD 0x00200000u /* PF_KTHREAD */
+
+struct mm_struct;
+
+struct task_struct {
+	unsigned int flags;
+	struct mm_struct *mm;
+	unsigned in_execve : 1;
+} BY_KERNEL;
+
+/* The kernel's own names for what <asm/ptrace.h> calls rip, rsp, … */
+struct pt_regs___kernel {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, ip, sp;
+} BY_KERNEL;
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * What the programs in the kernel and wick share: the layouts of maps and of the records that cross by the ring
+ * buffer. Compiled for BPF and for the machine; only fixed-size integers, no padding that is not named.
+ */
+#ifndef WICK_BPF_LAYOUT_H
+#define WICK_BPF_LAYOUT_H
+
+#include <linux/types.h>
+
+#define LAYOUT_FRAMES_MOST 1024u /* of user space, in one stack */
+#define LAYOUT_KERNEL_MOST 127u /* of the kernel */
+#define LAYOUT_SLAB_WORDS (1u << 20) /* 4 MiB: the largest array element of older kernels */
+#define LAYOUT_SLABS_MOST 256u
+#define LAYOUT_PARTS_MOST 4096u
+#define LAYOUT_LIST_MOST 16384u /* mappings of one process */
+#define LAYOUT_COPY_MOST 65536u /* bytes of a stack that is unwound outside */
+#define LAYOUT_REGISTERS 17u /* in the order of enum perf_event_x86_regs, without flags and segments */
+#define LAYOUT_EXACT (1ull << 63) /* set in a user address that is an instruction's own, not behind a call */
+
+/* How many programs may use the scratch of a CPU at once: each kind of program has a slot of its own. */
+enum layout_slot { LAYOUT_SLOT_SAMPLE, LAYOUT_SLOT_SWITCH, LAYOUT_SLOT_FAULT, LAYOUT_SLOT_TRACE, LAYOUT_SLOTS };
+
+/*
+ * Tables. A slab is an array of words; a part is the table of one file, or of a piece of a file whose table is larger
+ * than a slab: its index, its rows and its rules as unwind/table.h has them.
+ */
+struct layout_part {
+	__u64 base; /* virtual address where page 0 begins */
+	__u32 slab, shift, pages;
+	__u32 first, rows, rules; /* where they begin in the slab, in words */
+	__u32 row_count;
+	__u32 used; /* written by the kernel: when it was last needed, in seconds */
+};
+
+/* The kinds of rules that programs follow, as unwind/table.h has them. */
+enum layout_cfa {
+	LAYOUT_CFA_INVALID,
+	LAYOUT_CFA_STOP,
+	LAYOUT_CFA_SP,
+	LAYOUT_CFA_FP,
+	LAYOUT_CFA_PLT,
+	LAYOUT_CFA_AT_SP,
+	LAYOUT_CFA_AT_FP,
+	LAYOUT_CFA_SIGNAL,
+	LAYOUT_CFA_INTERRUPTED = 0x80,
+};
+enum layout_fp { LAYOUT_FP_SAME, LAYOUT_FP_AT_CFA, LAYOUT_FP_AT_FP };
+/* Offsets of saved registers in the frame of a signal, from its stack pointer. */
+enum { LAYOUT_SIGNAL_FP = 120, LAYOUT_SIGNAL_SP = 160, LAYOUT_SIGNAL_IP = 168 };
+
+/* Mappings of processes: lists, each sorted and without overlap. */
+#define LAYOUT_PART_NONE 0xffffffffu /* code without a table: frame pointers */
+#define LAYOUT_PART_WANTED 0xfffffffeu /* its table is not loaded yet: the stack is unwound outside */
+struct layout_mapping {
+	__u64 start, end;
+	__u64 bias; /* run-time address − virtual address of the file */
+	__u32 part;
+	__u32 module; /* which module to ask for */
+};
+
+struct layout_process {
+	__u32 first, count; /* its list of mappings */
+	__u32 generation; /* differs after an exec */
+	__u32 used; /* written by the kernel: when it last ran into a sample, in seconds */
+};
+
+/* Why a stack ends where it does. */
+enum layout_end {
+	LAYOUT_WHOLE,
+	LAYOUT_ABSENT, /* memory that is not resident, or not there */
+	LAYOUT_NO_TABLE, /* code without table, and the frame pointer leads nowhere */
+	LAYOUT_BROKEN, /* a return address outside all code, a stack pointer that does not move */
+	LAYOUT_DEEP, /* more frames than asked for */
+	/* From here on the kernel leaves the unwinding to wick, to which it sends registers and stack. */
+	LAYOUT_UNKNOWN_PROCESS, /* no list of mappings yet */
+	LAYOUT_UNKNOWN_CODE, /* an address in no mapping of the list, which may be behind the times */
+	LAYOUT_WANTED, /* a table that is not loaded yet */
+	LAYOUT_DIFFICULT, /* a rule that only wick can follow */
+	LAYOUT_ENDS,
+};
+
+enum layout_mode { LAYOUT_MODE_USER, LAYOUT_MODE_KERNEL };
+
+/* A stack as it is counted: samples with the same key are added up. */
+struct layout_key {
+	__u64 user, kernel; /* hashes of the two parts of the stack */
+	__u32 pid, tid;
+	__u32 generation;
+	__u16 source; /* which event; index of the recording's sources */
+	__u8 end; /* enum layout_end */
+	__u8 mode; /* enum layout_mode */
+	__u64 extra; /* whatever else tells samples of a source apart; 0: nothing */
+};
+
+struct layout_count {
+	__u64 count, weight; /* samples, and the sum of their weights; without the one that the record told of */
+};
+
+/* Records of the ring buffer. */
+enum layout_kind {
+	LAYOUT_STACK, /* a stack that is new: its kernel addresses, then its user addresses, innermost first */
+	LAYOUT_COPY, /* a sample that wick must unwind: struct layout_copy, with as many bytes as it says */
+	LAYOUT_TICK, /* one more sample of a stack that was told of; without anything behind */
+};
+
+struct layout_record {
+	struct layout_key key;
+	__u64 time, weight, ip;
+	__u32 kind; /* enum layout_kind */
+	__u32 cpu;
+	__u32 kernel_count, user_count; /* addresses */
+	__u32 bytes; /* of a copied stack */
+	__u32 module; /* LAYOUT_WANTED: the module whose table is missing */
+};
+
+struct layout_copy {
+	struct layout_record record;
+	__u64 registers[LAYOUT_REGISTERS];
+	__u64 kernel[LAYOUT_KERNEL_MOST]; /* addresses */
+	__u8 bytes[LAYOUT_COPY_MOST]; /* of the stack, from the stack pointer up */
+};
+
+/* Counters of each CPU. */
+enum layout_statistic {
+	LAYOUT_TAKEN, /* samples that came */
+	LAYOUT_LOST, /* of these: the ring buffer had no room */
+	LAYOUT_COPIED, /* of these: unwound outside */
+	LAYOUT_UNCOUNTED, /* stacks for which the map of counts had no room; they crossed one by one */
+	LAYOUT_STATISTICS,
+};
+
+#endif

@@ -1,0 +1,116 @@
+/* The maps that all programs share. Sizes that depend on the target are set before loading. */
+#ifndef WICK_BPF_MAPS_H
+#define WICK_BPF_MAPS_H
+
+#include "bpf/layout.h"
+
+#define WINDOW_BYTES 2048u
+#define ADDRESSES_MOST (LAYOUT_KERNEL_MOST + LAYOUT_FRAMES_MOST)
+
+/* What a program works with; one of each CPU and slot. */
+struct scratch {
+	/* The frame that is looked at. */
+	__u64 ip, sp, fp;
+	__u32 exact; /* ip is an instruction's own address */
+	__u32 by_frame_pointer; /* how it was reached */
+	__u32 jumps; /* how often the stack pointer went down */
+	/* The mapping of the last look-up. */
+	__u32 part;
+	__u64 map_start, map_end, bias;
+	/* The list of the process. */
+	__u32 list_first, list_count;
+	/* Stack memory that was read. */
+	__u64 window_start;
+	__u64 window_size;
+	__u8 window[WINDOW_BYTES];
+	__u64 registers[LAYOUT_REGISTERS]; /* of user space, as the sample found them */
+	/* What is sent of a new stack: these two. */
+	struct layout_record record;
+	__u64 addresses[ADDRESSES_MOST];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LAYOUT_SLOTS);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct { /* by CPU and slot */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LAYOUT_SLOTS);
+	__type(key, __u32);
+	__type(value, struct layout_copy);
+} copies SEC(".maps");
+
+struct slab {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, LAYOUT_SLAB_WORDS * 4);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, LAYOUT_SLABS_MOST);
+	__uint(key_size, 4);
+	__array(values, struct slab);
+} slabs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LAYOUT_PARTS_MOST);
+	__type(key, __u32);
+	__type(value, struct layout_part);
+} parts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LAYOUT_LIST_MOST);
+	__type(key, __u32);
+	__type(value, struct layout_mapping);
+} mappings SEC(".maps");
+
+struct { /* by process */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct layout_process);
+} processes SEC(".maps");
+
+/* All elements are made at once: memory cannot be asked for where samples are taken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct layout_key);
+	__type(value, struct layout_count);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4 << 20);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LAYOUT_STATISTICS);
+	__type(key, __u32);
+	__type(value, __u64);
+} statistics SEC(".maps");
+
+static __always_inline void count_one(__u32 statistic)
+{
+	__u64 *value = bpf_map_lookup_elem(&statistics, &statistic);
+	if (value)
+		(*value)++;
+}
+
+static __always_inline struct scratch *scratch_of(__u32 slot)
+{
+	return bpf_map_lookup_elem(&scratches, &slot);
+}
+
+#endif

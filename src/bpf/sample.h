@@ -1,0 +1,228 @@
+/*
+ * A sample, from its registers to the counts. A program fills in what it knows:
+ *
+ *	struct scratch *s = sample_begin(slot, source, weight);
+ *	if (!s)
+ *		return 0;
+ *	sample_registers_of_task(slot);           // those of user space
+ *	sample_kernel_stack(s, slot, ctx);        // where it is wanted
+ *	sample_end(s, slot);
+ */
+#ifndef WICK_BPF_SAMPLE_H
+#define WICK_BPF_SAMPLE_H
+
+#include "bpf/kernel.h"
+#include "bpf/walk.h"
+
+#define WAKE_BYTES (256u << 10) /* wick looks by itself now and then; it is woken when so much waits */
+
+const volatile __u32 copy_bytes = 16384; /* of the stack, where wick unwinds */
+const volatile __u8 timeline = 0; /* every sample is told of, with its time */
+const volatile __u32 cpu_count = 1;
+
+/* NULL when the sample is not wanted. */
+static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __u64 weight)
+{
+	struct scratch *s = scratch_of(slot);
+	if (!s)
+		return 0;
+	__u64 ids = bpf_get_current_pid_tgid();
+	count_one(LAYOUT_TAKEN);
+	struct layout_record *record = &s->record;
+	record->key = (struct layout_key){.pid = ids >> 32, .tid = (__u32)ids, .source = source};
+	record->time = bpf_ktime_get_ns();
+	record->cpu = bpf_get_smp_processor_id();
+	record->weight = weight;
+	record->ip = 0;
+	record->kernel_count = record->user_count = record->bytes = record->module = 0;
+	s->ip = s->sp = s->fp = 0;
+	return s;
+}
+
+/* The registers with which the task came into the kernel. Threads of the kernel have none: ip stays 0. */
+__noinline int sample_registers_of_task(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	struct task_struct *task = bpf_get_current_task_btf();
+	if (!s || task->flags & TASK_KTHREAD || !task->mm)
+		return 0;
+	const struct pt_regs___kernel *r = (const void *)bpf_task_pt_regs(task);
+	__u64 *to = s->registers;
+	to[0] = r->ax;
+	to[1] = r->bx;
+	to[2] = r->cx;
+	to[3] = r->dx;
+	to[4] = r->si;
+	to[5] = r->di;
+	s->fp = to[6] = r->bp;
+	s->sp = to[7] = r->sp;
+	s->ip = to[8] = r->ip;
+	to[9] = r->r8;
+	to[10] = r->r9;
+	to[11] = r->r10;
+	to[12] = r->r11;
+	to[13] = r->r12;
+	to[14] = r->r13;
+	to[15] = r->r14;
+	to[16] = r->r15;
+	return 0;
+}
+
+__noinline int hash_kernel(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	if (!s)
+		return 0;
+	__u64 hash = 0;
+	for (__u32 i = 0; i < LAYOUT_KERNEL_MOST && i < s->record.kernel_count; i++) {
+		hash = (hash ^ s->addresses[i]) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 32;
+	}
+	s->record.key.kernel = hash;
+	return 0;
+}
+
+/* A macro: `ctx` has another type in every kind of program. */
+#define sample_kernel_stack(s, slot, ctx)                                                   \
+	do {                                                                                \
+		long bytes = bpf_get_stack(ctx, (s)->addresses, LAYOUT_KERNEL_MOST * 8, 0); \
+		(s)->record.kernel_count = bytes > 0 ? (__u32)bytes / 8 : 0;                \
+		hash_kernel(slot);                                                          \
+	} while (0)
+
+static __always_inline __u64 wake_flags(__u32 at_once)
+{
+	if (at_once || bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > WAKE_BYTES)
+		return BPF_RB_FORCE_WAKEUP;
+	return BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline int send(void *data, __u64 size, __u32 at_once)
+{
+	if (!bpf_ringbuf_output(&records, data, size, wake_flags(at_once)))
+		return 0;
+	count_one(LAYOUT_LOST);
+	return -1;
+}
+
+/* As much of the stack as is there, page by page. */
+__noinline int copy_stack(__u32 number, __u64 from)
+{
+	struct layout_copy *copy = bpf_map_lookup_elem(&copies, &number);
+	if (!copy)
+		return 0;
+	__u64 done = 0;
+	for (__u32 i = 0; i < LAYOUT_COPY_MOST / PAGE_BYTES + 1; i++) {
+		__u32 size = PAGE_BYTES - (from & (PAGE_BYTES - 1));
+		if (done >= copy_bytes)
+			break;
+		OPAQUE(done);
+		if (done > LAYOUT_COPY_MOST - PAGE_BYTES)
+			break;
+		if (bpf_probe_read_user(copy->bytes + done, size, (const void *)from))
+			break;
+		done += size;
+		from += size;
+	}
+	return (int)done;
+}
+
+/* Sends registers and stack to wick. */
+__noinline int send_copy(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	if (!s)
+		return 0;
+	__u32 number = s->record.cpu * LAYOUT_SLOTS + slot;
+	struct layout_copy *copy = bpf_map_lookup_elem(&copies, &number);
+	if (!copy)
+		return 0;
+	count_one(LAYOUT_COPIED);
+	s->record.kind = LAYOUT_COPY;
+	__builtin_memcpy(copy->registers, s->registers, sizeof copy->registers);
+	__builtin_memcpy(copy->kernel, s->addresses, sizeof copy->kernel);
+	__u64 bytes = (__u32)copy_stack(number, s->registers[7]);
+	if (bytes > LAYOUT_COPY_MOST)
+		bytes = LAYOUT_COPY_MOST;
+	s->record.bytes = (__u32)bytes;
+	copy->record = s->record;
+	__u64 size = __builtin_offsetof(struct layout_copy, bytes) + bytes;
+	send(copy, size, s->record.key.end != LAYOUT_DIFFICULT);
+	return 0;
+}
+
+/* A stack that wick does not know yet crosses once; it is counted from then on. */
+static __always_inline void count_stack(struct scratch *s)
+{
+	struct layout_record *record = &s->record;
+	struct layout_count *known = bpf_map_lookup_elem(&counts, &record->key);
+	if (known && !timeline) {
+		__sync_fetch_and_add(&known->count, 1);
+		__sync_fetch_and_add(&known->weight, record->weight);
+		return;
+	}
+	if (known) {
+		record->kind = LAYOUT_TICK;
+		send(record, sizeof *record, 0);
+		return;
+	}
+	record->kind = LAYOUT_STACK;
+	__u64 addresses = record->kernel_count + record->user_count;
+	if (addresses > ADDRESSES_MOST)
+		addresses = ADDRESSES_MOST;
+	if (send(record, sizeof *record + addresses * 8, 0))
+		return;
+	struct layout_count none = {0};
+	if (bpf_map_update_elem(&counts, &record->key, &none, BPF_NOEXIST))
+		count_one(LAYOUT_UNCOUNTED);
+}
+
+/* True when the stack was followed as far as anybody could. */
+static __always_inline int walk_process(struct scratch *s, __u32 slot)
+{
+	struct layout_process *process = bpf_map_lookup_elem(&processes, &s->record.key.pid);
+	s->record.key.end = LAYOUT_UNKNOWN_PROCESS;
+	if (!process)
+		return 0;
+	__u32 now = seconds_now();
+	if (process->used != now)
+		process->used = now;
+	s->list_first = process->first;
+	s->list_count = process->count;
+	s->record.key.generation = process->generation;
+	walk(s, slot);
+	return s->record.key.end < LAYOUT_UNKNOWN_PROCESS;
+}
+
+/* In the middle of an exec the stack of the old program is gone and there is none of the new one. */
+static __always_inline int has_lost_stack(struct scratch *s)
+{
+	__u64 word;
+	if (!bpf_probe_read_user(&word, sizeof word, (const void *)s->registers[7]))
+		return 0;
+	struct task_struct *task = bpf_get_current_task_btf();
+	return BPF_CORE_READ_BITFIELD(task, in_execve);
+}
+
+/* Only the kernel's part is there. */
+static __always_inline void drop_user(struct scratch *s)
+{
+	s->record.user_count = 0;
+	s->record.key.user = 0;
+	s->record.key.end = LAYOUT_WHOLE;
+}
+
+static __always_inline void sample_end(struct scratch *s, __u32 slot)
+{
+	int followed = !s->ip || walk_process(s, slot);
+	if (s->record.key.end != LAYOUT_WHOLE && has_lost_stack(s)) {
+		drop_user(s);
+		followed = 1;
+	}
+	if (followed)
+		count_stack(s);
+	else
+		send_copy(slot);
+}
+
+#endif

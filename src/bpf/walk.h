@@ -1,0 +1,323 @@
+/*
+ * From frame to frame by the tables that wick loads, as src/unwind/walk.c does it outside. The functions that are not
+ * static are verified once and not once per path that leads to them, so that a thousand frames stay cheap to verify;
+ * they take numbers only and keep everything else in the scratch of the slot.
+ */
+#ifndef WICK_BPF_WALK_H
+#define WICK_BPF_WALK_H
+
+#include "bpf/maps.h"
+
+#define PAGE_BYTES 4096u
+#define WINDOW_BELOW 64u /* frame pointers are stored below return addresses, and read after them */
+#define JUMPS_MOST 16 /* code with several stacks jumps between them a few times; a loop does it for ever */
+#define FRAME_MOST (1u << 20) /* how far from the stack pointer a frame pointer may be and still be believed */
+#define ARGUMENTS_MOST (1u << 16)
+#define SECOND_SHIFT 30
+
+/* What a step says. */
+enum { STEP_ON, STEP_END };
+
+const volatile __u32 max_depth = LAYOUT_FRAMES_MOST;
+
+/* Hides a value from the optimiser, which would make branches of it that the verifier had to follow one by one. */
+#define OPAQUE(value) asm volatile("" : "+r"(value))
+
+/* 1 when left <= right, for numbers below 2^63. */
+static __always_inline __u64 not_above(__u64 left, __u64 right)
+{
+	__u64 negative = left - right - 1;
+	OPAQUE(negative);
+	return negative >> 63;
+}
+
+static __always_inline __u32 seconds_now(void)
+{
+	return (__u32)(bpf_ktime_get_ns() >> SECOND_SHIFT);
+}
+
+/* --- memory --- */
+
+/*
+ * Reads the window at an address, up to the end of its page: what lies behind may not be resident. A word that crosses
+ * a page is read by itself. 0 or a failure.
+ */
+__noinline int fill_window(__u32 slot, __u64 address)
+{
+	struct scratch *s = scratch_of(slot);
+	if (!s)
+		return -1;
+	__u64 page = address & ~(__u64)(PAGE_BYTES - 1), start = address, size = sizeof(__u64);
+	if (page + PAGE_BYTES - address >= sizeof(__u64)) {
+		start = address - WINDOW_BELOW;
+		if (start < page)
+			start = page;
+		size = page + PAGE_BYTES - start;
+	}
+	OPAQUE(size);
+	if (size > WINDOW_BYTES)
+		size = WINDOW_BYTES;
+	s->window_start = start;
+	s->window_size = 0;
+	if (bpf_probe_read_user(s->window, (__u32)size, (const void *)start))
+		return -1;
+	s->window_size = size;
+	return 0;
+}
+
+static __always_inline int read_word(struct scratch *s, __u32 slot, __u64 address, __u64 *value)
+{
+	__u64 offset = address - s->window_start;
+	if (offset > WINDOW_BYTES - 8 || offset + 8 > s->window_size) {
+		int failed = fill_window(slot, address);
+		offset = address - s->window_start;
+		if (failed || offset > WINDOW_BYTES - 8 || offset + 8 > s->window_size)
+			return -1;
+	}
+	*value = *(__u64 *)(s->window + offset);
+	return 0;
+}
+
+/* --- tables --- */
+
+/* Finds the mapping of an address in the list of the process, and keeps it in the scratch. 0 or -1. */
+__noinline int find_mapping(__u32 slot, __u64 address)
+{
+	struct scratch *s = scratch_of(slot);
+	if (!s)
+		return -1;
+	__u64 low = s->list_first, count = s->list_count;
+	for (int i = 0; i < 15 && count > 1; i++) {
+		__u64 half = count / 2;
+		__u32 middle = (__u32)(low + half);
+		struct layout_mapping *mapping = bpf_map_lookup_elem(&mappings, &middle);
+		if (!mapping)
+			return -1;
+		low += half * not_above(mapping->start, address);
+		count -= half;
+	}
+	__u32 at = (__u32)low;
+	struct layout_mapping *mapping = bpf_map_lookup_elem(&mappings, &at);
+	if (!mapping || !s->list_count || address < mapping->start || address >= mapping->end)
+		return -1;
+	s->map_start = mapping->start;
+	s->map_end = mapping->end;
+	s->bias = mapping->bias;
+	s->part = mapping->part;
+	if (s->part == LAYOUT_PART_WANTED) {
+		s->record.module = mapping->module;
+	} else if (s->part != LAYOUT_PART_NONE) {
+		__u32 number = s->part, now = seconds_now();
+		struct layout_part *part = bpf_map_lookup_elem(&parts, &number);
+		if (part && part->used != now)
+			part->used = now;
+	}
+	return 0;
+}
+
+#define WORD(words, at) ((words)[(__u32)(at) & (LAYOUT_SLAB_WORDS - 1)])
+
+/* The rule of a virtual address, its 8 bytes as one number; 0 (LAYOUT_CFA_INVALID) when there is none. */
+__noinline __u64 find_rule(__u32 number, __u64 address)
+{
+	struct layout_part *part = bpf_map_lookup_elem(&parts, &number);
+	if (!part)
+		return 0;
+	__u64 page = (address - part->base) >> (part->shift & 31);
+	__u32 slab = part->slab, zero = 0, first = part->first, rows = part->rows;
+	if (page >= part->pages)
+		return 0;
+	void *map = bpf_map_lookup_elem(&slabs, &slab);
+	if (!map)
+		return 0;
+	__u32 *words = bpf_map_lookup_elem(map, &zero);
+	if (!words)
+		return 0;
+	__u64 at = WORD(words, first + page);
+	__u64 count = WORD(words, first + page + 1) - (__u32)at;
+	__u64 key = (address & 0xffff) << 16 | 0xffff;
+	for (int i = 0; i < 17 && count > 1; i++) {
+		__u64 half = count / 2;
+		at += half * not_above(WORD(words, rows + at + half - 1), key);
+		count -= half;
+	}
+	if (count)
+		at += not_above(WORD(words, rows + at), key);
+	if (at == 0 || at > part->row_count)
+		return 0;
+	__u32 rule = WORD(words, rows + at - 1) & 0xffff;
+	__u32 place = part->rules + rule * 2;
+	return WORD(words, place) | (__u64)WORD(words, place + 1) << 32;
+}
+
+/* --- steps --- */
+
+static __always_inline int stop(struct scratch *s, __u8 end)
+{
+	s->record.key.end = end;
+	return STEP_END;
+}
+
+/* Down, or nowhere, is for frames that change stacks or have not used theirs. */
+static __always_inline int may_jump(struct scratch *s, __u64 sp)
+{
+	return sp > s->sp || ++s->jumps <= JUMPS_MOST;
+}
+
+/*
+ * What the kernel leaves at the top of a new stack: the number of arguments, pointers to them further up, and 0. The
+ * first instructions of the dynamic linker find it there, and have no unwind information.
+ */
+static __always_inline int at_process_start(struct scratch *s, __u32 slot)
+{
+	__u64 sp = s->sp, count = 0, argument = 0, last = 1;
+	return !read_word(s, slot, sp, &count) && count > 0 && count < ARGUMENTS_MOST &&
+	       !read_word(s, slot, sp + 8, &argument) && argument > sp &&
+	       !read_word(s, slot, sp + 8 * (count + 1), &last) && last == 0;
+}
+
+/* Code that says nothing about itself. In a file with a table the register may hold anything, 0 too. */
+static __always_inline int step_by_frame_pointer(struct scratch *s, __u32 slot)
+{
+	__u64 fp = s->fp, caller_fp = 0, ra = 0;
+	if (fp == 0 && (s->part == LAYOUT_PART_NONE || at_process_start(s, slot)))
+		return stop(s, LAYOUT_WHOLE);
+	if (fp < s->sp || fp - s->sp > FRAME_MOST || fp % 8 != 0)
+		return stop(s, LAYOUT_NO_TABLE);
+	if (read_word(s, slot, fp, &caller_fp) || read_word(s, slot, fp + 8, &ra))
+		return stop(s, LAYOUT_ABSENT);
+	s->sp = fp + 16;
+	s->fp = caller_fp;
+	s->ip = ra;
+	s->exact = 0;
+	s->by_frame_pointer = 1;
+	return STEP_ON;
+}
+
+static __always_inline int step_signal(struct scratch *s, __u32 slot)
+{
+	__u64 from = s->sp, sp = 0, fp = 0, ip = 0;
+	if (read_word(s, slot, from + LAYOUT_SIGNAL_FP, &fp) || read_word(s, slot, from + LAYOUT_SIGNAL_SP, &sp) ||
+	    read_word(s, slot, from + LAYOUT_SIGNAL_IP, &ip))
+		return stop(s, LAYOUT_ABSENT);
+	if (!may_jump(s, sp))
+		return stop(s, LAYOUT_BROKEN);
+	s->sp = sp;
+	s->fp = fp;
+	s->ip = ip;
+	s->exact = 1;
+	s->by_frame_pointer = 0;
+	return STEP_ON;
+}
+
+/* The CFA where it is not a register and an offset. 0, or what ends the walk. */
+static __always_inline int rare_cfa(struct scratch *s, __u32 slot, __u32 kind, __s32 offset, __u64 *cfa)
+{
+	__u64 value = kind == LAYOUT_CFA_AT_SP ? s->sp : s->fp;
+	if (kind == LAYOUT_CFA_PLT) {
+		*cfa = s->sp + ((s->ip & 15) >= (__u32)offset ? 16 : 8);
+		return STEP_ON;
+	}
+	if (kind != LAYOUT_CFA_AT_SP && kind != LAYOUT_CFA_AT_FP)
+		return stop(s, LAYOUT_DIFFICULT);
+	if (read_word(s, slot, value + (__s64)(__s16)offset, &value))
+		return stop(s, LAYOUT_ABSENT);
+	*cfa = value + (__s64)(offset >> 16);
+	return may_jump(s, *cfa) ? STEP_ON : stop(s, LAYOUT_BROKEN);
+}
+
+static __always_inline int step_by_rule(struct scratch *s, __u32 slot, __u64 rule)
+{
+	__u32 kind = rule & 0x7f, fp_kind = rule >> 8 & 0xff;
+	__s64 fp_offset = (__s16)(rule >> 16);
+	__s32 offset = (__s32)(rule >> 32);
+	__u64 cfa = 0, fp = s->fp, ra = 0;
+	if (kind == LAYOUT_CFA_SP || kind == LAYOUT_CFA_FP) {
+		cfa = (kind == LAYOUT_CFA_SP ? s->sp : s->fp) + (__s64)offset;
+		if (cfa <= s->sp)
+			return stop(s, LAYOUT_BROKEN);
+	} else if (rare_cfa(s, slot, kind, offset, &cfa)) {
+		return STEP_END;
+	}
+	if (read_word(s, slot, cfa - 8, &ra))
+		return stop(s, LAYOUT_ABSENT);
+	__u64 place = (fp_kind == LAYOUT_FP_AT_CFA ? cfa : s->fp) + fp_offset;
+	/* In an epilogue that has popped it the description may lag behind: below the stack pointer is nothing. */
+	if (fp_kind != LAYOUT_FP_SAME && place >= s->sp && read_word(s, slot, place, &fp))
+		return stop(s, LAYOUT_ABSENT);
+	s->sp = cfa;
+	s->fp = fp;
+	s->ip = ra;
+	s->exact = (rule & LAYOUT_CFA_INTERRUPTED) != 0;
+	s->by_frame_pointer = 0;
+	return STEP_ON;
+}
+
+/* Notes the address of the frame; false when there is no more room. */
+static __always_inline int note_address(struct scratch *s)
+{
+	struct layout_record *record = &s->record;
+	__u32 at = record->kernel_count + record->user_count;
+	__u64 address = s->exact ? s->ip | LAYOUT_EXACT : s->ip;
+	if (record->user_count >= max_depth || at >= ADDRESSES_MOST)
+		return 0;
+	s->addresses[at] = address;
+	record->user_count++;
+	__u64 hash = (record->key.user ^ address) * 0x9e3779b97f4a7c15ull;
+	record->key.user = hash ^ hash >> 32;
+	return 1;
+}
+
+/* Notes the frame and goes to its caller. */
+__noinline int step(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	if (!s)
+		return STEP_END;
+	__u64 address = s->ip - !s->exact;
+	if (!note_address(s))
+		return stop(s, LAYOUT_DEEP);
+	if (address - s->map_start >= s->map_end - s->map_start && find_mapping(slot, address))
+		return stop(s, s->by_frame_pointer ? LAYOUT_NO_TABLE : LAYOUT_UNKNOWN_CODE);
+	int result;
+	if (s->part == LAYOUT_PART_WANTED)
+		return stop(s, LAYOUT_WANTED);
+	__u64 rule = s->part == LAYOUT_PART_NONE ? 0 : find_rule(s->part, address - s->bias);
+	switch (rule & 0x7f) {
+	case LAYOUT_CFA_INVALID:
+		result = step_by_frame_pointer(s, slot);
+		break;
+	case LAYOUT_CFA_STOP:
+		return stop(s, LAYOUT_WHOLE);
+	case LAYOUT_CFA_SIGNAL:
+		result = step_signal(s, slot);
+		break;
+	default:
+		result = step_by_rule(s, slot, rule);
+	}
+	if (result == STEP_ON && s->ip == 0)
+		return stop(s, LAYOUT_WHOLE);
+	return result;
+}
+
+/*
+ * Unwinds from the registers in the scratch; appends to its addresses and sets the end and the hash of the key. The
+ * list of the process must be known.
+ */
+static __always_inline void walk(struct scratch *s, __u32 slot)
+{
+	s->exact = 1;
+	s->by_frame_pointer = 0;
+	s->jumps = 0;
+	s->map_start = s->map_end = 0;
+	s->window_size = 0;
+	s->window_start = 0;
+	for (__u32 i = 0; i <= LAYOUT_FRAMES_MOST; i++)
+		if (step(slot) == STEP_END)
+			break;
+	/* So looks a thread that has not run yet, behind the system call that gave it 0: wick can tell. */
+	if (s->record.key.end != LAYOUT_WHOLE && s->record.user_count == 1 && s->registers[0] == 0)
+		s->record.key.end = LAYOUT_DIFFICULT;
+}
+
+#endif

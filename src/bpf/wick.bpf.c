@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* What wick loads into the kernel: one object, whose programs share maps and unwinder. */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/sample.h"
+
+char programs_license[] SEC("license") = "Dual MIT/GPL";
+
+#define USER_RPL 3
+
+static __always_inline void registers_of_context(struct scratch *s, const struct bpf_perf_event_data *ctx)
+{
+	__u64 *to = s->registers;
+	to[0] = ctx->regs.rax;
+	to[1] = ctx->regs.rbx;
+	to[2] = ctx->regs.rcx;
+	to[3] = ctx->regs.rdx;
+	to[4] = ctx->regs.rsi;
+	to[5] = ctx->regs.rdi;
+	s->fp = to[6] = ctx->regs.rbp;
+	s->sp = to[7] = ctx->regs.rsp;
+	s->ip = to[8] = ctx->regs.rip;
+	to[9] = ctx->regs.r8;
+	to[10] = ctx->regs.r9;
+	to[11] = ctx->regs.r10;
+	to[12] = ctx->regs.r11;
+	to[13] = ctx->regs.r12;
+	to[14] = ctx->regs.r13;
+	to[15] = ctx->regs.r14;
+	to[16] = ctx->regs.r15;
+}
+
+/* A sample of a perf event: a clock, a hardware counter, page faults. */
+static __always_inline int take(struct bpf_perf_event_data *ctx, __u16 source)
+{
+	struct scratch *s = sample_begin(LAYOUT_SLOT_SAMPLE, source, ctx->sample_period);
+	if (!s)
+		return 0;
+	s->record.ip = ctx->regs.rip;
+	if ((ctx->regs.cs & 3) == USER_RPL) {
+		s->record.key.mode = LAYOUT_MODE_USER;
+		registers_of_context(s, ctx);
+	} else {
+		s->record.key.mode = LAYOUT_MODE_KERNEL;
+		sample_kernel_stack(s, LAYOUT_SLOT_SAMPLE, ctx);
+		sample_registers_of_task(LAYOUT_SLOT_SAMPLE);
+	}
+	sample_end(s, LAYOUT_SLOT_SAMPLE);
+	return 0;
+}
+
+/* One for each event of a recording: what is attached to an inherited event cannot be told otherwise. */
+#define SOURCE(number)                                     \
+	SEC("perf_event")                                  \
+	int take_##number(struct bpf_perf_event_data *ctx) \
+	{                                                  \
+		return take(ctx, number);                  \
+	}
+SOURCE(0)
+SOURCE(1)
+SOURCE(2)
+SOURCE(3)
+
+/* From here on the list of the process is wrong; wick has not heard of it yet. */
+SEC("raw_tp/sched_process_exec")
+int forget_process(void *ctx __attribute__((unused)))
+{
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	bpf_map_delete_elem(&processes, &pid);
+	return 0;
+}

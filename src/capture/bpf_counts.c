@@ -1,0 +1,286 @@
+#include "capture/bpf_counts.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define CHUNK 4096 /* elements of the map that are read at a time */
+#define MARKERS 2 /* in a chain: where the kernel's part begins, and that of user space */
+/* enum perf_event_x86_regs: ax … ip, r8 … r15 */
+#define REGISTER_MASK (0x1ffull | 0xff0000ull)
+
+void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, uint32_t copy_bytes)
+{
+	*counts = (struct bpf_counts){.maps = *maps, .copy_bytes = copy_bytes};
+	counts->chain = mem_alloc((MARKERS + LAYOUT_KERNEL_MOST + LAYOUT_FRAMES_MOST) * sizeof *counts->chain);
+}
+
+static void forget_all(struct bpf_counts *counts)
+{
+	for (size_t i = 0; i < counts->count; i++)
+		free(counts->stacks[i].record);
+	counts->count = counts->pid_count = counts->retired = 0;
+	index_map_clear(&counts->map);
+	index_map_clear(&counts->pid_map);
+}
+
+void bpf_counts_release(struct bpf_counts *counts)
+{
+	forget_all(counts);
+	index_map_release(&counts->map);
+	index_map_release(&counts->pid_map);
+	free(counts->stacks);
+	free(counts->pids);
+	free(counts->chain);
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
+}
+
+/* --- stacks that are known --- */
+
+static uint64_t hash_key(const struct layout_key *key)
+{
+	return hash_bytes((const char *)key, sizeof *key);
+}
+
+static struct bpf_stack *find_stack(struct bpf_counts *counts, const struct layout_key *key)
+{
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&counts->map, hash_key(key), &probe); i != INDEX_NONE;
+	     i = index_map_next(&counts->map, &probe)) {
+		struct bpf_stack *stack = &counts->stacks[i];
+		if (stack->record && memcmp(&stack->record->key, key, sizeof *key) == 0)
+			return stack;
+	}
+	return NULL;
+}
+
+static struct bpf_pid *pid_of(struct bpf_counts *counts, int32_t pid)
+{
+	uint64_t hash = hash_u64((uint32_t)pid);
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&counts->pid_map, hash, &probe); i != INDEX_NONE;
+	     i = index_map_next(&counts->pid_map, &probe))
+		if (counts->pids[i].pid == pid)
+			return &counts->pids[i];
+	index_map_insert(&counts->pid_map, hash, (uint32_t)counts->pid_count);
+	MEM_ROOM(counts->pids, counts->pid_count, counts->pid_capacity);
+	struct bpf_pid *added = &counts->pids[counts->pid_count++];
+	*added = (struct bpf_pid){pid, INDEX_NONE};
+	return added;
+}
+
+static void keep(struct bpf_counts *counts, struct layout_record *record)
+{
+	/* Two CPUs may have met a new stack at the same moment. */
+	if (find_stack(counts, &record->key)) {
+		free(record);
+		return;
+	}
+	uint32_t number = (uint32_t)counts->count;
+	struct bpf_pid *pid = pid_of(counts, (int32_t)record->key.pid);
+	MEM_ROOM(counts->stacks, counts->count, counts->capacity);
+	counts->stacks[counts->count++] = (struct bpf_stack){record, {0}, record->time, pid->first};
+	pid->first = number;
+	index_map_insert(&counts->map, hash_key(&record->key), number);
+}
+
+/* --- samples --- */
+
+static enum stack_end end_of(uint8_t end)
+{
+	switch (end) {
+	case LAYOUT_WHOLE:
+		return STACK_WHOLE;
+	case LAYOUT_ABSENT:
+		return STACK_ABSENT;
+	default:
+		return STACK_BROKEN;
+	}
+}
+
+static struct event_sample sample_of(const struct layout_record *record)
+{
+	return (struct event_sample){
+		.source = record->key.source,
+		.mode = record->key.mode == LAYOUT_MODE_KERNEL ? MODE_KERNEL : MODE_USER,
+		.pid = (int32_t)record->key.pid,
+		.tid = (int32_t)record->key.tid,
+		.cpu = record->cpu,
+		.time = record->time,
+		.since = record->time,
+		.ip = record->ip,
+		.period = record->weight,
+		.count = 1,
+	};
+}
+
+static size_t chain_of(uint64_t *chain, const uint64_t *kernel, uint32_t kernel_count, const uint64_t *user,
+		       uint32_t user_count)
+{
+	size_t count = 0;
+	if (kernel_count) {
+		chain[count++] = (uint64_t)PERF_CONTEXT_KERNEL;
+		memcpy(chain + count, kernel, kernel_count * sizeof *chain);
+		count += kernel_count;
+	}
+	if (user_count) {
+		chain[count++] = (uint64_t)PERF_CONTEXT_USER;
+		memcpy(chain + count, user, user_count * sizeof *chain);
+		count += user_count;
+	}
+	return count;
+}
+
+static int tell(struct bpf_counts *counts, const struct event_sample *sample, const struct event_sink *sink)
+{
+	counts->told += sample->count;
+	return sink->sample ? sink->sample(sink->context, sample) : 0;
+}
+
+/* A sample of a known stack. */
+static int tell_stack(struct bpf_counts *counts, const struct layout_record *stack, struct event_sample *sample,
+		      const struct event_sink *sink)
+{
+	const uint64_t *addresses = (const uint64_t *)(stack + 1);
+	sample->unwound = true;
+	sample->end = end_of(stack->key.end);
+	sample->chain_count = chain_of(counts->chain, addresses, stack->kernel_count, addresses + stack->kernel_count,
+				       stack->user_count);
+	sample->chain = counts->chain;
+	return tell(counts, sample, sink);
+}
+
+/* One that is unwound outside. */
+static int tell_copy(struct bpf_counts *counts, const struct layout_copy *copy, const struct event_sink *sink)
+{
+	struct event_sample sample = sample_of(&copy->record);
+	sample.chain_count =
+		chain_of(counts->chain, (const uint64_t *)copy->kernel, copy->record.kernel_count, NULL, 0);
+	sample.chain = counts->chain;
+	sample.user = (struct event_registers){
+		.abi = PERF_SAMPLE_REGS_ABI_64, .mask = REGISTER_MASK, .values = (const uint64_t *)copy->registers};
+	sample.stack = copy->bytes;
+	sample.stack_size = copy->record.bytes;
+	sample.stack_asked = counts->copy_bytes;
+	return tell(counts, &sample, sink);
+}
+
+int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, const struct event_sink *sink)
+{
+	struct event_sample sample = sample_of(record);
+	struct bpf_stack *stack;
+	int result = 0;
+	switch (record->kind) {
+	case LAYOUT_STACK:
+		result = tell_stack(counts, record, &sample, sink);
+		keep(counts, record);
+		return result;
+	case LAYOUT_COPY:
+		result = tell_copy(counts, (const struct layout_copy *)record, sink);
+		break;
+	case LAYOUT_TICK:
+		stack = find_stack(counts, &record->key);
+		if (stack)
+			result = tell_stack(counts, stack->record, &sample, sink);
+	}
+	free(record);
+	return result;
+}
+
+/* --- counts --- */
+
+static int tell_count(struct bpf_counts *counts, struct bpf_stack *stack, const struct layout_count *count,
+		      uint64_t time, const struct event_sink *sink)
+{
+	struct event_sample sample = sample_of(stack->record);
+	sample.count = count->count - stack->told.count;
+	sample.period = count->weight - stack->told.weight;
+	sample.since = stack->time;
+	sample.time = time;
+	sample.cpu = UINT32_MAX; /* any */
+	stack->told = *count;
+	stack->time = time;
+	return sample.count ? tell_stack(counts, stack->record, &sample, sink) : 0;
+}
+
+/* Tells what a stack has and takes it out of the map. */
+static int take_out(struct bpf_counts *counts, struct bpf_stack *stack, uint64_t time, const struct event_sink *sink)
+{
+	struct layout_count count;
+	if (bpf_map_lookup_and_delete_elem(counts->maps.counts, &stack->record->key, &count))
+		return 0;
+	return tell_count(counts, stack, &count, time, sink);
+}
+
+int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const struct event_sink *sink)
+{
+	uint32_t *link = &pid_of(counts, pid)->first;
+	uint64_t time = now();
+	int result = 0;
+	while (*link != INDEX_NONE && result >= 0) {
+		struct bpf_stack *stack = &counts->stacks[*link];
+		if (tid >= 0 && (int32_t)stack->record->key.tid != tid) {
+			link = &stack->next;
+			continue;
+		}
+		*link = stack->next;
+		result = take_out(counts, stack, time, sink);
+		free(stack->record);
+		stack->record = NULL;
+		counts->retired++;
+	}
+	return result;
+}
+
+static int begin_anew(struct bpf_counts *counts, const struct event_sink *sink)
+{
+	uint64_t time = now();
+	int result = 0;
+	for (size_t i = 0; i < counts->count && result >= 0; i++)
+		if (counts->stacks[i].record)
+			result = take_out(counts, &counts->stacks[i], time, sink);
+	forget_all(counts);
+	return result;
+}
+
+/* Stacks whose record still waits for its turn are not known yet: what was counted for them is told the next time. */
+static int read_counts(struct bpf_counts *counts, const struct event_sink *sink)
+{
+	CLEANUP_FREE struct layout_key *keys = mem_alloc(CHUNK * sizeof *keys);
+	CLEANUP_FREE struct layout_count *values = mem_alloc(CHUNK * sizeof *values);
+	uint32_t in = 0, out = 0;
+	uint64_t time = now();
+	int result = 0;
+	for (bool first = true, more = true; more && result >= 0; first = false) {
+		uint32_t count = CHUNK;
+		int failed =
+			bpf_map_lookup_batch(counts->maps.counts, first ? NULL : &in, &out, keys, values, &count, NULL);
+		if (failed && errno != ENOENT)
+			break;
+		for (uint32_t i = 0; i < count && result >= 0; i++) {
+			struct bpf_stack *stack = find_stack(counts, &keys[i]);
+			if (stack)
+				result = tell_count(counts, stack, &values[i], time, sink);
+		}
+		in = out;
+		more = !failed;
+	}
+	return result;
+}
+
+int bpf_counts_flush(struct bpf_counts *counts, const struct event_sink *sink)
+{
+	bool full = counts->count - counts->retired > counts->maps.count_room / 4 * 3;
+	bool stale = counts->retired > counts->maps.count_room;
+	return full || stale ? begin_anew(counts, sink) : read_counts(counts, sink);
+}

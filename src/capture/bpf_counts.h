@@ -1,0 +1,46 @@
+/*
+ * From the records and counts of the programs to samples. A stack that crossed is kept until its process changes, so
+ * that later counts can be told with it; with the map of counts, this is what bounds the memory.
+ */
+#ifndef WICK_CAPTURE_BPF_COUNTS_H
+#define WICK_CAPTURE_BPF_COUNTS_H
+
+#include "base/index_map.h"
+#include "bpf/layout.h"
+#include "capture/bpf_load.h"
+
+struct bpf_stack {
+	struct layout_record *record; /* with its addresses; NULL: retired */
+	struct layout_count told;
+	uint64_t time; /* until when */
+	uint32_t next; /* of the same process; INDEX_NONE: none */
+};
+
+struct bpf_pid {
+	int32_t pid;
+	uint32_t first; /* its stacks */
+};
+
+struct bpf_counts {
+	struct bpf_maps maps;
+	uint32_t copy_bytes; /* that copies were asked to have */
+	struct bpf_stack *stacks;
+	size_t count, capacity, retired;
+	struct index_map map; /* by key */
+	struct bpf_pid *pids;
+	size_t pid_count, pid_capacity;
+	struct index_map pid_map;
+	uint64_t told; /* samples */
+	uint64_t *chain; /* room for one */
+};
+
+void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, uint32_t copy_bytes);
+void bpf_counts_release(struct bpf_counts *counts);
+/* Tells the sample of a record, which becomes the counts' own. Returns as the sink. */
+int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, const struct event_sink *sink);
+/* tid −1: all threads of the process */
+int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const struct event_sink *sink);
+/* Tells what was counted since. Begins anew when the map of counts is nearly full. */
+int bpf_counts_flush(struct bpf_counts *counts, const struct event_sink *sink);
+
+#endif

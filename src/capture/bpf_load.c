@@ -1,0 +1,192 @@
+#include "capture/bpf_load.h"
+
+#include "base/mem.h"
+#include "bpf/layout.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <wick.skel.h>
+
+#define LOG_BYTES (1u << 20)
+
+struct bpf_programs {
+	struct wick_bpf *skeleton;
+	struct bpf_maps maps;
+};
+
+/* What libbpf would write to the terminal; the kernel's own words come by the log. */
+static int be_silent(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+static struct bpf_program *program_of_source(const struct wick_bpf *skeleton, size_t source)
+{
+	struct bpf_program *const programs[ENGINE_SOURCES_MOST] = {
+		skeleton->progs.take_0,
+		skeleton->progs.take_1,
+		skeleton->progs.take_2,
+		skeleton->progs.take_3,
+	};
+	return source < ENGINE_SOURCES_MOST ? programs[source] : NULL;
+}
+
+/* The last line of the verifier's log that is about the failure. */
+static void reason_of_log(const char *log, char *reason, size_t room)
+{
+	const char *end = log + strlen(log), *found = NULL;
+	while (end > log && !found) {
+		const char *line = end;
+		while (line > log && line[-1] != '\n')
+			line--;
+		bool tells = end > line && strncmp(line, "processed ", 10) && strncmp(line, "verification ", 13) &&
+			     strncmp(line, "stack depth", 11);
+		if (tells)
+			found = line;
+		else
+			end = line > log ? line - 1 : log;
+	}
+	int length = found ? (int)(end - found) : 0;
+	snprintf(reason, room, "%.*s", length < 200 ? length : 200, found ? found : "");
+}
+
+static int refused(int error, const char *log, struct err *err)
+{
+	char reason[256];
+	reason_of_log(log, reason, sizeof reason);
+	switch (error) {
+	case EPERM:
+		return err_set(err, ERR_SYSTEM,
+			       "the kernel lets nobody of these rights load BPF programs (lockdown, seccomp or "
+			       "missing CAP_BPF and CAP_PERFMON)%s%s",
+			       *reason ? ": " : "", reason);
+	case ENOMEM:
+		return err_set(err, ERR_SYSTEM,
+			       "no memory for BPF maps: the limit of locked memory (ulimit -l), or that of the cgroup");
+	case ENOSYS:
+		return err_set(err, ERR_SYSTEM, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
+	default:
+		return err_set(err, ERR_SYSTEM, "the kernel refuses the BPF programs: %s",
+			       *reason ? reason : strerror(error));
+	}
+}
+
+static void size_maps(struct bpf_programs *programs, const struct engine_options *options)
+{
+	struct wick_bpf *skeleton = programs->skeleton;
+	struct bpf_maps *maps = &programs->maps;
+	bool many = options->many_processes;
+	int cpus = libbpf_num_possible_cpus();
+	maps->cpus = cpus > 0 ? (unsigned)cpus : 1;
+	maps->mapping_room = many ? 131072 : 32768;
+	maps->process_room = many ? 16384 : 4096;
+	maps->count_room = many ? 65536 : 32768;
+	maps->record_room = many ? 8u << 20 : 4u << 20;
+	bpf_map__set_max_entries(skeleton->maps.mappings, maps->mapping_room);
+	bpf_map__set_max_entries(skeleton->maps.processes, maps->process_room);
+	bpf_map__set_max_entries(skeleton->maps.counts, maps->count_room);
+	bpf_map__set_max_entries(skeleton->maps.records, (uint32_t)maps->record_room);
+	bpf_map__set_max_entries(skeleton->maps.copies, maps->cpus * LAYOUT_SLOTS);
+	skeleton->rodata->cpu_count = maps->cpus;
+	skeleton->rodata->max_depth = options->max_depth;
+	skeleton->rodata->copy_bytes = options->copy_bytes;
+	skeleton->rodata->timeline = options->timeline;
+}
+
+static void note_maps(struct bpf_programs *programs)
+{
+	const struct wick_bpf *skeleton = programs->skeleton;
+	struct bpf_maps *maps = &programs->maps;
+	maps->slabs = bpf_map__fd(skeleton->maps.slabs);
+	maps->parts = bpf_map__fd(skeleton->maps.parts);
+	maps->mappings = bpf_map__fd(skeleton->maps.mappings);
+	maps->processes = bpf_map__fd(skeleton->maps.processes);
+	maps->counts = bpf_map__fd(skeleton->maps.counts);
+	maps->records = bpf_map__fd(skeleton->maps.records);
+	maps->statistics = bpf_map__fd(skeleton->maps.statistics);
+}
+
+int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_options *options, struct err *err)
+{
+	CLEANUP_FREE char *log = mem_zalloc(1, LOG_BYTES);
+	struct bpf_object_open_opts open_options = {
+		.sz = sizeof open_options, .kernel_log_buf = log, .kernel_log_size = LOG_BYTES};
+	libbpf_set_print(be_silent);
+	struct bpf_programs *programs = mem_zalloc(1, sizeof *programs);
+	programs->skeleton = wick_bpf__open_opts(&open_options);
+	if (!programs->skeleton) {
+		int error = errno;
+		free(programs);
+		return err_set(err, ERR_SYSTEM, "the BPF programs cannot be opened: %s", strerror(error));
+	}
+	size_maps(programs, options);
+	for (size_t i = 0; i < ENGINE_SOURCES_MOST; i++)
+		bpf_program__set_autoload(program_of_source(programs->skeleton, i), i < options->sources);
+	int failed = wick_bpf__load(programs->skeleton);
+	if (!failed) {
+		note_maps(programs);
+		programs->skeleton->links.forget_process =
+			bpf_program__attach(programs->skeleton->progs.forget_process);
+		failed = programs->skeleton->links.forget_process ? 0 : -errno;
+	}
+	if (failed) {
+		bpf_programs_free(programs);
+		return refused(-failed, log, err);
+	}
+	*ret_programs = programs;
+	return 0;
+}
+
+void bpf_programs_free(struct bpf_programs *programs)
+{
+	if (!programs)
+		return;
+	wick_bpf__destroy(programs->skeleton);
+	free(programs);
+}
+
+struct bpf_maps bpf_programs_maps(const struct bpf_programs *programs)
+{
+	return programs->maps;
+}
+
+int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_fd, struct err *err)
+{
+	int fd = bpf_program__fd(program_of_source(programs->skeleton, source));
+	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, fd) < 0)
+		return err_set(err, ERR_SYSTEM, "the kernel does not let a BPF program handle this event: %s",
+			       strerror(errno));
+	return 0;
+}
+
+/* "memlock:\t4198400" of the descriptor's fdinfo. */
+static size_t bytes_of_map(int fd)
+{
+	char path[64], line[256];
+	size_t bytes = 0;
+	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+	FILE *file = fopen(path, "re");
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "memlock: %zu", &bytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+size_t bpf_programs_bytes(const struct bpf_programs *programs)
+{
+	struct bpf_map *map;
+	size_t bytes = 0;
+	bpf_object__for_each_map(map, programs->skeleton->obj) bytes += bytes_of_map(bpf_map__fd(map));
+	return bytes;
+}

@@ -1,0 +1,25 @@
+/* Loading the programs into the kernel, and their maps. Only in builds with libbpf. */
+#ifndef WICK_CAPTURE_BPF_LOAD_H
+#define WICK_CAPTURE_BPF_LOAD_H
+
+#include "capture/engine.h"
+
+struct bpf_programs; /* loaded */
+
+/* Descriptors and sizes of the maps; the programs own them. */
+struct bpf_maps {
+	int slabs, parts, mappings, processes, counts, records, statistics;
+	uint32_t mapping_room, process_room, count_room; /* elements */
+	size_t record_room; /* bytes of the ring buffer */
+	unsigned cpus; /* that the kernel may have: elements of per-CPU maps */
+};
+
+int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_options *options, struct err *err);
+void bpf_programs_free(struct bpf_programs *programs);
+struct bpf_maps bpf_programs_maps(const struct bpf_programs *programs);
+/* Attaches the program of a source to a perf event. */
+int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_fd, struct err *err);
+/* Memory of all maps, as far as the kernel tells. */
+size_t bpf_programs_bytes(const struct bpf_programs *programs);
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * The BPF engine: programs in the kernel unwind samples by table and count them there; only stacks that are new cross,
+ * by a ring buffer, and the counts when they are asked for. What the kernel cannot unwind (a process whose mappings it
+ * does not have yet, a table that is not loaded yet, a rule that is too difficult) crosses as registers and stack
+ * bytes, as in a perf ring, and is unwound outside: so stacks are whole from the first sample on.
+ *
+ * Life of an engine:
+ *
+ *	engine_open()       loads the programs
+ *	engine_attach()     for each perf event (or engine_program() for other hooks)
+ *	engine_start()      the thread that builds tables begins
+ *	a round:
+ *	engine_look()       takes what is new in the ring buffer,
+ *	engine_early()      hears of mappings and tasks as soon as the kernel tells of them,
+ *	engine_supply()     gives the kernel what it lacks: after both, for a list that is older than the record that
+ *	                    asked for it would be wrong
+ *	engine_deliver()    gives one of the records to a sink, when it is its turn in the order of time
+ *	engine_retire()     before an exec or the end of a process is told to that sink
+ *	engine_counts()     now and then and at the end: what was counted since
+ *	engine_stop()
+ *	engine_close()
+ *
+ * Everything is called by one thread. In a build without the engine engine_open() fails and says what is missing.
+ */
+#ifndef WICK_CAPTURE_ENGINE_H
+#define WICK_CAPTURE_ENGINE_H
+
+#include "base/err.h"
+#include "event/code.h"
+#include "event/event.h"
+
+struct engine;
+
+struct engine_options {
+	/* How many events are recorded, of which programs take ENGINE_SOURCES_MOST; their number is the source. */
+	size_t sources;
+	uint32_t max_depth; /* frames of user space, at most LAYOUT_FRAMES_MOST */
+	uint32_t copy_bytes; /* of a stack that is unwound outside, at most LAYOUT_COPY_MOST */
+	bool timeline; /* every sample is told of with its time; else they are added up in the kernel */
+	bool many_processes; /* larger maps */
+};
+
+#define ENGINE_SOURCES_MOST 4
+
+/* ERR_UNSUPPORTED: not in this build. ERR_SYSTEM: the kernel refused, and why. */
+int engine_open(struct engine **ret_engine, const struct engine_options *options, struct err *err);
+void engine_close(struct engine *engine);
+
+/* Lets the program of a source run at each overflow of a perf event. The event stays the caller's. */
+int engine_attach(struct engine *engine, size_t source, int event_fd, struct err *err);
+
+/* From now on, and until engine_stop(), tables are loaded; `codes` must stay as long. */
+void engine_start(struct engine *engine, struct codes *codes);
+void engine_stop(struct engine *engine);
+
+/* A sink for mmap, comm, fork and exit records, told at once. */
+struct event_sink engine_early(struct engine *engine);
+
+/* Readable when the engine should be looked at before the next round. */
+int engine_fd(const struct engine *engine);
+
+/* Takes what is new; `add` gets the time and the number of each record. */
+void engine_look(struct engine *engine, void (*add)(void *context, uint64_t time, uint64_t number), void *context);
+/* Tables and lists of mappings that the records asked for go to the kernel. */
+void engine_supply(struct engine *engine);
+/* Gives the sample of a record to the sink. Each number once. Returns as the sink. */
+int engine_deliver(struct engine *engine, uint64_t number, const struct event_sink *sink);
+/*
+ * Gives what was counted for a process (or one of its threads; tid −1: all) and forgets its stacks: its name or what is
+ * mapped in it changes.
+ */
+int engine_retire(struct engine *engine, int32_t pid, int32_t tid, const struct event_sink *sink);
+/* True when the mapping took the place of another, which engine_early() noticed. */
+bool engine_replaced(struct engine *engine, const struct event_mmap *mmap);
+/* Gives what was counted since the last time. With `last` also what was lost on the way. */
+int engine_counts(struct engine *engine, const struct event_sink *sink, bool last);
+
+struct engine_statistics {
+	uint64_t taken; /* samples that the programs saw */
+	uint64_t copied; /* of these: unwound outside */
+	uint64_t lost; /* of these: no room in the ring buffer */
+	uint64_t uncounted; /* of these: told one by one, because the map of counts was full */
+	uint64_t told; /* samples given to the sink */
+	size_t modules, processes; /* in the kernel now */
+	size_t evicted; /* modules that gave way to others */
+	size_t kernel_bytes; /* memory of maps */
+};
+struct engine_statistics engine_statistics(const struct engine *engine);
+
+#endif

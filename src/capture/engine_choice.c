@@ -1,0 +1,108 @@
+#include "capture/engine_choice.h"
+
+#include "bpf/layout.h"
+#include "capture/check_files.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define INITIAL_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO of the kernel */
+
+/* Debian keeps the release at 6.1.0 and tells elsewhere which patches are in: "… Debian 6.1.129-1 (2025-03-06)". */
+static void read_version(const struct check_system *system, struct engine_facts *facts)
+{
+	CLEANUP_BUF struct buf release = {0};
+	CLEANUP_BUF struct buf details = {0};
+	unsigned major = 0, minor = 0, patch = 0, real[3];
+	if (!check_read(system, "/proc/sys/kernel/osrelease", &release) ||
+	    sscanf(release.data, "%u.%u.%u", &major, &minor, &patch) < 2)
+		return;
+	const char *debian = NULL;
+	if (!patch && check_read(system, "/proc/sys/kernel/version", &details))
+		debian = strstr(details.data, "Debian ");
+	if (debian && sscanf(debian, "Debian %u.%u.%u", &real[0], &real[1], &real[2]) == 3 && real[0] == major &&
+	    real[1] == minor)
+		patch = real[2];
+	buf_clear(&details);
+	/* "Ubuntu 6.2.0-39.40-generic 6.2.16" */
+	if (!patch && check_read(system, "/proc/version_signature", &details) &&
+	    sscanf(details.data, "%*s %*s %u.%u.%u", &real[0], &real[1], &real[2]) == 3)
+		patch = real[2];
+	facts->major = major;
+	facts->minor = minor;
+	facts->patch = patch;
+}
+
+struct engine_facts engine_facts_read(const struct check_system *system)
+{
+	long long unprivileged;
+	struct stat namespace;
+	struct engine_facts facts = {
+		.bpf = check_number(system, "/proc/sys/kernel/unprivileged_bpf_disabled", &unprivileged),
+		.btf = check_readable(system, "/sys/kernel/btf/vmlinux"),
+		.capable = check_capable(system, CAN_SYS_ADMIN) ||
+			   (check_capable(system, CAN_BPF) && check_capable(system, CAN_PERFMON)),
+		.confidential = check_contains(system, "/sys/kernel/security/lockdown", "[confidentiality]"),
+	};
+	CLEANUP_BUF struct buf path = {0};
+	buf_printf(&path, "%s/proc/self/ns/pid", system->root);
+	facts.own_pids = stat(path.data, &namespace) == 0 && namespace.st_ino != INITIAL_PID_NAMESPACE &&
+			 !*system->root;
+	read_version(system, &facts);
+	return facts;
+}
+
+static bool is_before(const struct engine_facts *facts, unsigned major, unsigned minor, unsigned patch)
+{
+	if (facts->major != major)
+		return facts->major < major;
+	return facts->minor != minor ? facts->minor < minor : facts->patch < patch;
+}
+
+/* A program that read user memory which was not resident could stop the machine (5.19 to 6.3.9, mended in 6.1.36). */
+static bool freezes(const struct engine_facts *facts)
+{
+	bool mended = facts->major == 6 && facts->minor == 1 && facts->patch >= 36;
+	return !is_before(facts, 5, 19, 0) && is_before(facts, 6, 3, 10) && !mended;
+}
+
+static bool machine_fits(const struct engine_facts *facts, struct buf *reason)
+{
+	if (!facts->bpf)
+		buf_str(reason, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
+	else if (facts->major && is_before(facts, 5, 15, 0))
+		buf_printf(reason, "the kernel is %u.%u, and the BPF engine needs 5.15", facts->major, facts->minor);
+	else if (freezes(facts))
+		buf_printf(reason,
+			   "the kernel is %u.%u.%u, which BPF programs that read stacks may freeze; 6.1.36 and 6.3.10 "
+			   "are mended",
+			   facts->major, facts->minor, facts->patch);
+	else if (!facts->btf)
+		buf_str(reason, "the kernel does not tell its types (CONFIG_DEBUG_INFO_BTF)");
+	else if (!facts->capable)
+		buf_str(reason, "the BPF engine needs root, or CAP_BPF and CAP_PERFMON");
+	else if (facts->confidential)
+		buf_str(reason, "the kernel is locked down (lockdown=confidentiality)");
+	else if (facts->own_pids)
+		buf_str(reason,
+			"in a pid namespace the BPF engine would see other process numbers: run wick outside of "
+			"the container, or with --pid=host");
+	return !reason->size;
+}
+
+static bool task_fits(const struct engine_task *task, struct buf *reason)
+{
+	if (task->call_graph != CALL_GRAPH_DWARF)
+		buf_str(reason, "the BPF engine unwinds by tables: not with --call-graph fp or lbr");
+	else if (task->max_depth > LAYOUT_FRAMES_MOST)
+		buf_printf(reason, "the BPF engine follows %u frames at most (--max-depth)", LAYOUT_FRAMES_MOST);
+	else if (!task->suitable)
+		buf_str(reason, "the BPF engine takes samples of clocks and counters, not of what is recorded here");
+	return !reason->size;
+}
+
+bool engine_fits(const struct engine_facts *facts, const struct engine_task *task, struct buf *reason)
+{
+	return machine_fits(facts, reason) && (!task || task_fits(task, reason));
+}

@@ -1,0 +1,35 @@
+/* Whether the BPF engine can record here; else why not, and what would help. */
+#ifndef WICK_CAPTURE_ENGINE_CHOICE_H
+#define WICK_CAPTURE_ENGINE_CHOICE_H
+
+#include "base/buf.h"
+#include "capture/attr.h"
+#include "capture/check.h"
+
+enum engine_wish { ENGINE_AUTO, ENGINE_BPF, ENGINE_RING };
+
+/* What the machine is. */
+struct engine_facts {
+	unsigned major, minor, patch; /* of the kernel; 0, 0, 0: not known */
+	bool bpf; /* the kernel has it */
+	bool btf; /* and tells its types */
+	bool capable; /* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN */
+	bool confidential; /* locked down: nothing of the kernel may be read */
+	bool own_pids; /* we live in a pid namespace: the programs see other numbers */
+};
+struct engine_facts engine_facts_read(const struct check_system *system);
+
+/* What is to be recorded. */
+struct engine_task {
+	enum call_graph call_graph;
+	bool suitable; /* at least one event is not a tracepoint or the like */
+	uint32_t max_depth; /* 0: the default */
+};
+
+/*
+ * True when the engine can be used. Else `reason` gets one line without an end: "the kernel is 5.10, the BPF engine
+ * needs 5.15". `task` may be NULL: only the machine is asked for.
+ */
+bool engine_fits(const struct engine_facts *facts, const struct engine_task *task, struct buf *reason);
+
+#endif

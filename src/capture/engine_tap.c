@@ -1,0 +1,182 @@
+#include "capture/engine_tap.h"
+
+#include "base/mem.h"
+#include "capture/open.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COUNT_EVERY 250000000ull /* nanoseconds */
+
+/* --- events --- */
+
+/* Only what the program needs: the kernel shall not follow the call chain too. */
+static struct perf_event_attr bare(const struct perf_event_attr *attr)
+{
+	struct perf_event_attr copy = *attr;
+	copy.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
+	copy.sample_regs_user = 0;
+	copy.sample_stack_user = 0;
+	copy.exclude_callchain_user = 0;
+	copy.read_format = 0;
+	copy.watermark = 0;
+	copy.wakeup_watermark = 0;
+	return copy;
+}
+
+static int open_one(struct engine_tap *tap, const struct target *target, const struct capture_event *event,
+		    size_t source, int32_t task, int32_t cpu, struct err *err)
+{
+	struct perf_event_attr attr = bare(&event->attr);
+	int fd = open_event(&attr, target, task, cpu);
+	bool left_out = errno == ESRCH || ((errno == EACCES || errno == EPERM) && target->found);
+	if (fd < 0)
+		return left_out ? 0 : open_refused(event, target, task, errno, err);
+	MEM_ROOM(tap->fds, tap->count, tap->capacity);
+	tap->fds[tap->count++] = fd;
+	return engine_attach(tap->engine, source, fd, err);
+}
+
+/* One descriptor per thread where all CPUs are meant; else one per CPU too. */
+static int open_task(struct engine_tap *tap, const struct target *target, const struct capture_events *events,
+		     int32_t task, bool by_cpu, struct err *err)
+{
+	int result = 0;
+	for (size_t source = 0; source < events->count; source++)
+		for (size_t cpu = 0;
+		     cpu < (by_cpu ? target->cpu_count : 1) && !result && events->items[source].by_engine; cpu++)
+			result = open_one(tap, target, &events->items[source], source, task,
+					  by_cpu ? target->cpus[cpu] : -1, err);
+	return result;
+}
+
+static void look(void *context, void (*add)(void *rings, uint64_t time, uint64_t number), void *rings)
+{
+	engine_look(((struct engine_tap *)context)->engine, add, rings);
+}
+
+static void settle(void *context)
+{
+	engine_supply(((struct engine_tap *)context)->engine);
+}
+
+static int deliver(void *context, uint64_t number, const struct event_sink *sink)
+{
+	struct engine_tap *tap = context;
+	(void)sink; /* the tap's own, which knows samples already */
+	return engine_deliver(tap->engine, number, tap->sink);
+}
+
+int engine_tap_open(struct engine_tap *tap, struct engine *engine, const struct target *target,
+		    const struct capture_events *events, bool some_cpus, struct err *err)
+{
+	*tap = (struct engine_tap){.engine = engine};
+	tap->guest = (struct rings_guest){
+		.context = tap, .look = look, .early = engine_early(engine), .settle = settle, .deliver = deliver};
+	size_t count;
+	const int32_t *tasks = open_tasks(target, &count);
+	bool by_cpu = target_is_by_cpu(target) || some_cpus;
+	int result = 0;
+	for (size_t i = 0; i < count && !result; i++)
+		result = open_task(tap, target, events, tasks[i], by_cpu, err);
+	if (!result && !tap->count)
+		result = err_set(err, ERR_SYSTEM, "the process ended before it could be recorded");
+	if (result)
+		engine_tap_release(tap);
+	return result;
+}
+
+void engine_tap_release(struct engine_tap *tap)
+{
+	for (size_t i = 0; i < tap->count; i++)
+		close(tap->fds[i]);
+	free(tap->fds);
+	tap->fds = NULL;
+	tap->count = tap->capacity = 0;
+}
+
+static void control(struct engine_tap *tap, unsigned long request)
+{
+	for (size_t i = 0; i < tap->count; i++)
+		ioctl(tap->fds[i], request, 0);
+}
+
+void engine_tap_enable(struct engine_tap *tap)
+{
+	control(tap, PERF_EVENT_IOC_ENABLE);
+}
+
+void engine_tap_disable(struct engine_tap *tap)
+{
+	control(tap, PERF_EVENT_IOC_DISABLE);
+}
+
+/* --- records in the order of time --- */
+
+#define PASS(name, type)                                                              \
+	static int pass_##name(void *context, const struct type *record)              \
+	{                                                                             \
+		const struct event_sink *sink = ((struct engine_tap *)context)->sink; \
+		return sink->name ? sink->name(sink->context, record) : 0;            \
+	}
+PASS(sample, event_sample) /* of an event that comes by a ring */
+PASS(lost, event_lost)
+PASS(cgroup, event_cgroup)
+PASS(namespaces, event_namespaces)
+PASS(context_switch, event_switch)
+PASS(ksymbol, event_ksymbol)
+PASS(fork, event_task)
+#undef PASS
+
+/* What was counted before a thread got another name, or a process became another program, belongs to the old one. */
+static int pass_comm(void *context, const struct event_comm *comm)
+{
+	struct engine_tap *tap = context;
+	int result = engine_retire(tap->engine, comm->pid, comm->exec ? -1 : comm->tid, tap->sink);
+	return result >= 0 && tap->sink->comm ? tap->sink->comm(tap->sink->context, comm) : result;
+}
+
+static int pass_mmap(void *context, const struct event_mmap *mmap)
+{
+	struct engine_tap *tap = context;
+	int result = engine_replaced(tap->engine, mmap) ? engine_retire(tap->engine, mmap->pid, -1, tap->sink) : 0;
+	return result >= 0 && tap->sink->mmap ? tap->sink->mmap(tap->sink->context, mmap) : result;
+}
+
+static int pass_exit(void *context, const struct event_task *task)
+{
+	struct engine_tap *tap = context;
+	int result = task->pid == task->tid ? engine_retire(tap->engine, task->pid, -1, tap->sink) : 0;
+	return result >= 0 && tap->sink->exit ? tap->sink->exit(tap->sink->context, task) : result;
+}
+
+struct event_sink engine_tap_sink(struct engine_tap *tap, const struct event_sink *sink)
+{
+	tap->sink = sink;
+	return (struct event_sink){
+		.context = tap,
+		.sample = pass_sample,
+		.mmap = pass_mmap,
+		.comm = pass_comm,
+		.fork = pass_fork,
+		.exit = pass_exit,
+		.lost = pass_lost,
+		.ksymbol = pass_ksymbol,
+		.cgroup = pass_cgroup,
+		.namespaces = pass_namespaces,
+		.context_switch = pass_context_switch,
+	};
+}
+
+int engine_tap_count(struct engine_tap *tap, bool last)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	uint64_t now = (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
+	if (!last && now - tap->counted < COUNT_EVERY)
+		return 0;
+	tap->counted = now;
+	return engine_counts(tap->engine, tap->sink, last);
+}

@@ -1,0 +1,32 @@
+/*
+ * The BPF engine as the source of samples of a recording: the perf events whose samples its programs take, and its
+ * place among the rings that tell of mappings and tasks.
+ */
+#ifndef WICK_CAPTURE_ENGINE_TAP_H
+#define WICK_CAPTURE_ENGINE_TAP_H
+
+#include "capture/engine.h"
+#include "capture/rings.h"
+
+struct engine_tap {
+	struct engine *engine;
+	int *fds; /* of events */
+	size_t count, capacity;
+	struct rings_guest guest;
+	const struct event_sink *sink; /* where records go in the order of time */
+	uint64_t counted; /* when counts were last asked for */
+};
+
+/* Opens the events of a target (shaped by rings_open() already), disabled. The tap must stay where it is. */
+int engine_tap_open(struct engine_tap *tap, struct engine *engine, const struct target *target,
+		    const struct capture_events *events, bool some_cpus, struct err *err);
+void engine_tap_release(struct engine_tap *tap);
+void engine_tap_enable(struct engine_tap *tap);
+void engine_tap_disable(struct engine_tap *tap);
+
+/* A sink for the records in the order of time, before they get to `sink`; both must stay. */
+struct event_sink engine_tap_sink(struct engine_tap *tap, const struct event_sink *sink);
+/* Now and then: what was counted. */
+int engine_tap_count(struct engine_tap *tap, bool last);
+
+#endif

@@ -1,0 +1,60 @@
+#include "capture/open.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int open_event(struct perf_event_attr *attr, const struct target *target, int32_t task, int32_t cpu)
+{
+	unsigned long flags = PERF_FLAG_FD_CLOEXEC | (target->cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0);
+	return (int)syscall(SYS_perf_event_open, attr, task, cpu, -1, flags);
+}
+
+const int32_t *open_tasks(const struct target *target, size_t *ret_count)
+{
+	static const int32_t everybody = -1;
+	*ret_count = target_is_by_cpu(target) ? 1 : target->tid_count;
+	return target->cgroup >= 0 ? &target->cgroup : target->whole_system ? &everybody : target->tids;
+}
+
+int open_refused(const struct capture_event *event, const struct target *target, int32_t tid, int error,
+		 struct err *err)
+{
+	const char *name = event ? event->name : "mappings";
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		if (target_is_by_cpu(target))
+			return err_set(err, ERR_SYSTEM,
+				       "may not record whole CPUs: be root, or as root: sysctl "
+				       "kernel.perf_event_paranoid=0");
+		if (target->command)
+			return err_set(
+				err, ERR_SYSTEM,
+				"may not record: the kernel refuses perf_event_open; as root: sysctl "
+				"kernel.perf_event_paranoid=2 (in a container its seccomp profile may forbid it: "
+				"--cap-add PERFMON)");
+		return err_set(err, ERR_SYSTEM,
+			       "may not record thread %d: it is another user's or protected; be root or its "
+			       "user",
+			       (int)tid);
+	case ENOENT:
+	case EOPNOTSUPP:
+	case ENODEV:
+		return err_set(err, ERR_SYSTEM,
+			       "this machine cannot record %s (virtual machines often have no PMU); "
+			       "-e cpu-clock always works",
+			       name);
+	case EMFILE:
+	case ENFILE:
+		return err_set(err, ERR_SYSTEM,
+			       "too many threads for the open files allowed; see ulimit -Hn, or record fewer");
+	case ENOSYS:
+		return err_set(err, ERR_SYSTEM, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+	case EBUSY:
+		return err_set(err, ERR_SYSTEM, "%s: all counters of the PMU are taken by others", name);
+	default:
+		return err_set(err, ERR_SYSTEM, "cannot record %s: %s", name, strerror(error));
+	}
+}
