@@ -72,6 +72,7 @@ static int choose_events(struct recorder *recorder, const struct capture_limits 
 	struct record_types_options types = {
 		.types = recorder->options.types,
 		.weight = recorder->options.weight,
+		.wakers = recorder->options.wakers,
 		.note = recorder->options.note,
 		.context = recorder->options.context,
 	};

@@ -39,7 +39,8 @@ struct recorder_options {
 	const char *cpus; /* list; NULL: all */
 	struct capture_events *events; /* empty: what the machine has. Names change when only user space is recorded */
 	unsigned types; /* of enum record_type; 0: RECORD_CPU */
-	const char *weight; /* as record_types_options has it */
+	const char *weight; /* both as record_types_options has them */
+	bool wakers;
 	enum engine_wish engine;
 	bool timeline; /* every sample is told of with its time, also by the BPF engine */
 	enum call_graph call_graph;

@@ -112,7 +112,8 @@ static void add_wakings(struct capture_events *events, const struct record_types
 	}
 	struct capture_event *event = last_event(events);
 	take_all(event, DERIVE_WAKING);
-	event->everywhere = event->bare = true;
+	event->everywhere = true;
+	event->bare = !options->wakers;
 	find_field("sched", "sched_waking", "pid", &events->woken_pid);
 }
 

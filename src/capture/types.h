@@ -20,6 +20,7 @@ int record_types_parse(const char *text, unsigned *ret_types, struct err *err);
 struct record_types_options {
 	unsigned types; /* of enum record_type; 0 is RECORD_CPU */
 	const char *weight; /* field of a tracepoint that its samples weigh; NULL: each weighs one */
+	bool wakers; /* with their stacks */
 	void (*note)(void *context, const char *text); /* a step down that was taken, one line each */
 	void *context;
 };

@@ -395,7 +395,7 @@ static int draw(struct run *run)
 		return code;
 	const char *value = profile_text(&run->profile, run->profile.values[run->tree_options.values[0]].name);
 	if (!run->options.colors && !run->options.bgcolors)
-		output_colours(&run->svg, value);
+		output_colours(&run->svg, &run->profile, value);
 	if (!run->options.title && profile_view_find(value))
 		run->svg.title = profile_view_title(profile_view_find(value));
 	run->svg.countname = run->options.countname ? run->options.countname :

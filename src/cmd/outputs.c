@@ -38,10 +38,11 @@ void output_budget(struct calltree_options *options, const struct svg_options *s
 	options->keep_share = narrowest * 0.99; /* rounding must not tip what is just wide enough */
 }
 
-void output_colours(struct svg_options *svg, const char *value)
+void output_colours(struct svg_options *svg, const struct profile *profile, const char *value)
 {
 	const struct profile_view *view = profile_view_find(value);
-	svg->palette = view ? PALETTE_STATE : PALETTE_HOT;
+	bool wakers = view && strpool_find(&profile->strings, "--", 2) != INDEX_NONE;
+	svg->palette = wakers ? PALETTE_CHAIN : view ? PALETTE_STATE : PALETTE_HOT;
 	palette_background(view ? profile_view_background(view) : palette_background_default(svg->palette),
 			   svg->background);
 }
@@ -70,7 +71,7 @@ int output_flame(struct profile *profile, const struct calltree_options *options
 		return say_failure(&err);
 	const char *value = profile_text(profile, profile->values[options->values[0]].name);
 	CLEANUP_BUF struct buf titles = {0};
-	output_colours(&svg, value);
+	output_colours(&svg, profile, value);
 	if (profile_view_find(value))
 		buf_printf(&titles, "%s: ", profile_view_title(profile_view_find(value)));
 	buf_str(&titles, title);

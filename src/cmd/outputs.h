@@ -13,7 +13,7 @@ const char *output_countname(struct profile *profile, value_id value, int64_t to
 void output_budget(struct calltree_options *options, const struct svg_options *svg);
 
 /* The colours that go with a value type or view when nobody chose others. */
-void output_colours(struct svg_options *svg, const char *value);
+void output_colours(struct svg_options *svg, const struct profile *profile, const char *value);
 
 /* Each returns an exit code; failures were said. */
 int output_folded(const struct calltree *tree, unsigned decimals, const char *path);

@@ -64,6 +64,7 @@ static int open_recorder(struct record_run *run, struct err *err)
 		.events = &run->events,
 		.types = run->types,
 		.weight = options->weight,
+		.wakers = options->waker,
 		.engine = record_engine(options),
 		.timeline = options->timeline,
 		.call_graph = record_call_graph(options),

@@ -63,6 +63,10 @@ const struct option_row record_rows[] = {
 	{TEXT("weight", weight, "FIELD"), .only = "record",
 	 .help = "With -t trace: a tracepoint weighs what this field of it says, such as ret or bytes_req. What is "
 		 "not above 0 weighs nothing. Default: each counts as one."},
+	{.name = "waker",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(waker),
+	 .help = "With -t offcpu: put the stack of who ended a wait above the one of who waited, upside down."},
 	{.name = "min-block",
 	 .only = "record",
 	 .type = OPTION_NUMBER,

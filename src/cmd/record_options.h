@@ -14,7 +14,7 @@ struct record_options {
 	double duration, delay, refresh;
 	long long window; /* seconds; -1: the command's own default */
 	long long frequency, period, stack_size, max_depth;
-	bool all, kernel, inherit, timeline, compress, quiet, live;
+	bool all, kernel, inherit, timeline, compress, quiet, live, waker;
 };
 
 extern const struct option_row record_rows[];

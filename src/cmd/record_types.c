@@ -18,6 +18,8 @@ int record_choose_types(struct record_run *run)
 		run->types = RECORD_CPU;
 	if (options->live && run->types != RECORD_CPU)
 		return say_usage(run->called_as, "--live shows what runs, which is -t cpu");
+	if (options->waker && !(run->types & RECORD_OFFCPU))
+		return say_usage(run->called_as, "--waker goes with -t offcpu");
 	bool thresholds = options->min_block || options->max_block;
 	if (thresholds && !(run->types & RECORD_OFFCPU))
 		return say_usage(run->called_as, "--min-block and --max-block go with -t offcpu");
@@ -53,6 +55,7 @@ struct derive *record_make_derive(struct record_run *run, const struct event_sin
 			{
 				.waits = run->types & RECORD_WAITS,
 				.running = run->types & RECORD_WALL,
+				.wakers = options->waker,
 				.unseen = run->types & RECORD_WALL || !options->all,
 				.min_block = (uint64_t)(options->min_block * MICROSECOND),
 				.max_block = (uint64_t)(options->max_block * MICROSECOND),

@@ -19,6 +19,7 @@ struct batch_sample {
 	enum event_mode mode;
 	bool unwound; /* the chain is the stack, to its end: */
 	enum stack_end end;
+	bool has_waker; /* the next sample in the batch is of who ended the wait that this one tells of */
 	int64_t weight; /* of all `count` */
 	uint64_t count; /* samples that are this one */
 	uint64_t ip, time, since, period; /* `period` is of all `count`, which came between `since` and `time` */

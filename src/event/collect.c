@@ -189,6 +189,26 @@ void collector_build_id(struct collector *collector, const char *path, const str
 
 /* --- workers --- */
 
+/* The stack of who waited, and on top of it, upside down, the one of who ended it: from the wake-up to the thread. */
+static void add_with_waker(struct worker *worker, const struct batch_sample *sample, enum stack_end end,
+			   const struct batch_sample *waker)
+{
+	struct stack_maker *maker = &worker->maker;
+	size_t count = maker->count, at = 0;
+	CLEANUP_FREE struct stack_frame *waited = mem_alloc((count + 1) * sizeof *waited);
+	memcpy(waited, maker->frames, count * sizeof *waited);
+	stack_make(maker, waker);
+	CLEANUP_FREE struct stack_frame *joined = mem_alloc((count + maker->count + 2) * sizeof *joined);
+	joined[at++] = (struct stack_frame){.id = tally_text_frame(&worker->tally, waker->comm)};
+	for (size_t i = maker->count; i-- > 0;) {
+		joined[at] = maker->frames[i];
+		joined[at++].id = tally_waker_frame(&worker->tally, &maker->frames[i]);
+	}
+	joined[at++] = (struct stack_frame){.id = tally_text_frame(&worker->tally, "--")};
+	memcpy(joined + at, waited, count * sizeof *waited);
+	tally_add(&worker->tally, sample, joined, at + count, end);
+}
+
 static void work_on(struct worker *worker, struct batch *batch)
 {
 	const struct collect_options *options = &worker->collector->options;
@@ -199,9 +219,16 @@ static void work_on(struct worker *worker, struct batch *batch)
 		enum stack_end end = stack_make(&worker->maker, sample);
 		if (options->each)
 			options->each(options->each_context, sample, worker->maker.frames, worker->maker.count, end);
-		if (makes_profile(options))
-			tally_add(&worker->tally, sample, worker->maker.frames, worker->maker.count, end);
 		at += sample->size;
+		const struct batch_sample *waker = NULL;
+		if (sample->has_waker) {
+			waker = (const struct batch_sample *)(batch->bytes.data + at);
+			at += waker->size;
+		}
+		if (waker && makes_profile(options))
+			add_with_waker(worker, sample, end, waker);
+		else if (makes_profile(options))
+			tally_add(&worker->tally, sample, worker->maker.frames, worker->maker.count, end);
 	}
 	if (options->followed)
 		pthread_mutex_unlock(&worker->lock);
@@ -326,6 +353,22 @@ static struct event_sample with_chain_of_branches(struct collector *collector, c
 	return sample;
 }
 
+/* Wakers need not be among those who are recorded: what no record tells the system may. */
+static bool ask_comm(struct collector *collector, const struct event_sample *event)
+{
+	char text[32];
+	snprintf(text, sizeof text, "/proc/%d/comm", event->tid);
+	FILE *file = fopen(text, "re");
+	bool read = file && fgets(text, sizeof text, file);
+	if (file)
+		fclose(file);
+	if (!read)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	processes_comm(&collector->processes, event->pid, event->tid, text, false);
+	return *text;
+}
+
 /* The name of the thread, or what perf shows for one without: ":12". Stays. */
 static const char *comm_of(struct collector *collector, const struct event_sample *event)
 {
@@ -335,9 +378,42 @@ static const char *comm_of(struct collector *collector, const struct event_sampl
 		return comm;
 	if (event->tid == 0)
 		return "swapper"; /* idle */
+	if (collector->options.live && ask_comm(collector, event))
+		return processes_comm_of(&collector->processes, event->pid, event->tid);
 	char text[16];
 	snprintf(text, sizeof text, ":%d", event->tid);
 	return strpool_text(strings, strpool_add(strings, text, strlen(text)));
+}
+
+static void add_to_batch(struct collector *collector, const struct event_sample *event, const char *comm,
+			 const struct source_facts *source, uint64_t weight)
+{
+	batch_add(collector->filling,
+		  (struct batch_sample){
+			  .maps = processes_maps(&collector->processes, event->pid),
+			  .kernel_maps = processes_kernel_maps(&collector->processes),
+			  .comm = name_of_row(collector, event, comm),
+			  .pid = event->pid,
+			  .tid = event->tid,
+			  .source = event->source,
+			  .chain_most = source->chain_most,
+			  .event_columns = collector->source_columns,
+			  .event = strpool_text(&collector->processes.strings, source->name),
+			  .unit = source->unit ? source->unit : "",
+			  .mode = event->mode,
+			  .unwound = event->unwound,
+			  .end = event->end,
+			  .has_waker = event->waker,
+			  .count = event->count ? event->count : 1,
+			  .weight = weight < INT64_MAX ? (int64_t)weight : INT64_MAX,
+			  .ip = event->ip,
+			  .time = event->time,
+			  .monotonic = source->monotonic ? event->time : UINT64_MAX,
+			  .since = event->count ? event->since : event->time,
+			  .period = event->period,
+			  .cpu = event->cpu,
+		  },
+		  event);
 }
 
 static int take_sample(void *context, const struct event_sample *event)
@@ -361,31 +437,9 @@ static int take_sample(void *context, const struct event_sample *event)
 	uint64_t weight = source.weighs_one || !event->period ? count : event->period;
 	if (!collector->filling)
 		collector->filling = batch_queue_take_empty(collector->queue);
-	batch_add(collector->filling,
-		  (struct batch_sample){
-			  .maps = processes_maps(&collector->processes, event->pid),
-			  .kernel_maps = processes_kernel_maps(&collector->processes),
-			  .comm = name_of_row(collector, event, comm),
-			  .pid = event->pid,
-			  .tid = event->tid,
-			  .source = event->source,
-			  .chain_most = source.chain_most,
-			  .event_columns = collector->source_columns,
-			  .event = strpool_text(&collector->processes.strings, source.name),
-			  .unit = source.unit ? source.unit : "",
-			  .mode = event->mode,
-			  .unwound = event->unwound,
-			  .end = event->end,
-			  .count = count,
-			  .weight = weight < INT64_MAX ? (int64_t)weight : INT64_MAX,
-			  .ip = event->ip,
-			  .time = event->time,
-			  .monotonic = source.monotonic ? event->time : UINT64_MAX,
-			  .since = event->count ? event->since : event->time,
-			  .period = event->period,
-			  .cpu = event->cpu,
-		  },
-		  event);
+	add_to_batch(collector, event, comm, &source, weight);
+	if (event->waker)
+		add_to_batch(collector, event->waker, comm_of(collector, event->waker), &source, 0);
 	if (batch_size(collector->filling) >= BATCH_BYTES) {
 		hand_over(collector);
 		if (collector->tap.progress)

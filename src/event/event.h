@@ -67,6 +67,7 @@ struct event_sample {
 	bool stack_lasts; /* `stack` is valid until the tap is closed */
 	const uint8_t *raw;
 	size_t raw_size;
+	const struct event_sample *waker; /* of a derived wait: the sample of who ended it; NULL: not known */
 };
 
 struct event_mmap {

@@ -16,6 +16,13 @@
 
 enum doing { DOING_UNKNOWN, DOING_RUN, DOING_WAIT, DOING_GONE };
 
+/* A sample that outlives its record. */
+struct held_sample {
+	struct event_sample sample; /* its pointers are not used */
+	struct buf bytes; /* chain, registers and stack */
+	bool there;
+};
+
 struct waiter {
 	int32_t pid, tid;
 	enum doing doing;
@@ -23,9 +30,8 @@ struct waiter {
 	uint64_t since; /* what it does; for a running one also since its last sample */
 	uint64_t woken; /* 0: not yet */
 	uint64_t owed; /* time it ran that no sample has told yet */
-	struct event_sample sample; /* the one it left its CPU with; its pointers are not used */
-	struct buf held; /* chain, registers and stack of that sample */
-	bool has_sample;
+	struct held_sample left; /* the one it left its CPU with */
+	struct held_sample waker; /* and the one of who woke it up */
 };
 
 struct offcpu {
@@ -53,8 +59,10 @@ void offcpu_free(struct offcpu *offcpu)
 {
 	if (!offcpu)
 		return;
-	for (size_t i = 0; i < offcpu->count; i++)
-		buf_release(&offcpu->items[i].held);
+	for (size_t i = 0; i < offcpu->count; i++) {
+		buf_release(&offcpu->items[i].left.bytes);
+		buf_release(&offcpu->items[i].waker.bytes);
+	}
 	free(offcpu->items);
 	index_map_release(&offcpu->map);
 	free(offcpu);
@@ -98,11 +106,17 @@ static struct waiter *waiter_of(struct offcpu *offcpu, int32_t pid, int32_t tid,
 	return waiter;
 }
 
-static void drop_sample(struct offcpu *offcpu, struct waiter *waiter)
+static void drop_sample(struct offcpu *offcpu, struct held_sample *held)
 {
-	offcpu->held -= waiter->held.capacity;
-	buf_release(&waiter->held);
-	waiter->has_sample = false;
+	offcpu->held -= held->bytes.capacity;
+	buf_release(&held->bytes);
+	held->there = false;
+}
+
+static void drop_samples(struct offcpu *offcpu, struct waiter *waiter)
+{
+	drop_sample(offcpu, &waiter->left);
+	drop_sample(offcpu, &waiter->waker);
 }
 
 static size_t register_bytes(const struct event_sample *sample)
@@ -110,37 +124,37 @@ static size_t register_bytes(const struct event_sample *sample)
 	return sample->user.abi ? (size_t)__builtin_popcountll(sample->user.mask) * sizeof(uint64_t) : 0;
 }
 
-static void hold_sample(struct offcpu *offcpu, struct waiter *waiter, const struct event_sample *sample)
+static void hold_sample(struct offcpu *offcpu, struct held_sample *held, const struct event_sample *sample)
 {
 	size_t chain = sample->chain_count * sizeof(uint64_t), registers = register_bytes(sample);
-	offcpu->held -= waiter->held.capacity;
-	buf_clear(&waiter->held);
-	waiter->sample = *sample;
+	offcpu->held -= held->bytes.capacity;
+	buf_clear(&held->bytes);
+	held->sample = *sample;
 	if (offcpu->held + chain + registers + sample->stack_size > offcpu->options.held_most) {
-		waiter->sample.stack_size = 0;
+		held->sample.stack_size = 0;
 		offcpu->counts.cut++;
 	}
-	buf_reserve(&waiter->held, chain + registers + waiter->sample.stack_size + 1);
+	buf_reserve(&held->bytes, chain + registers + held->sample.stack_size + 1);
 	if (chain)
-		buf_add(&waiter->held, (const char *)sample->chain, chain);
+		buf_add(&held->bytes, (const char *)sample->chain, chain);
 	if (registers)
-		buf_add(&waiter->held, (const char *)sample->user.values, registers);
-	if (waiter->sample.stack_size)
-		buf_add(&waiter->held, (const char *)sample->stack, waiter->sample.stack_size);
-	waiter->has_sample = true;
-	offcpu->held += waiter->held.capacity;
+		buf_add(&held->bytes, (const char *)sample->user.values, registers);
+	if (held->sample.stack_size)
+		buf_add(&held->bytes, (const char *)sample->stack, held->sample.stack_size);
+	held->there = true;
+	offcpu->held += held->bytes.capacity;
 }
 
-/* The sample a thread left its CPU with, or one that says no more than whose it is. */
-static struct event_sample sample_of(const struct waiter *waiter)
+/* The sample as it was, or one that says nothing. */
+static struct event_sample sample_of(const struct held_sample *held)
 {
-	if (!waiter->has_sample)
+	if (!held->there)
 		return (struct event_sample){.cpu = UINT32_MAX};
-	struct event_sample sample = waiter->sample;
+	struct event_sample sample = held->sample;
 	size_t chain = sample.chain_count * sizeof(uint64_t);
-	sample.chain = (const uint64_t *)waiter->held.data;
-	sample.user.values = (const uint64_t *)(waiter->held.data + chain);
-	sample.stack = (const uint8_t *)waiter->held.data + chain + register_bytes(&sample);
+	sample.chain = (const uint64_t *)held->bytes.data;
+	sample.user.values = (const uint64_t *)(held->bytes.data + chain);
+	sample.stack = (const uint8_t *)held->bytes.data + chain + register_bytes(&sample);
 	sample.stack_lasts = false;
 	sample.interrupt = (struct event_registers){0};
 	sample.branches = NULL;
@@ -181,9 +195,10 @@ static int end_wait(struct offcpu *offcpu, struct waiter *waiter, uint64_t time)
 		offcpu->counts.left_out++;
 		return 0;
 	}
-	struct event_sample sample = sample_of(waiter);
+	struct event_sample sample = sample_of(&waiter->left), waker = sample_of(&waiter->waker);
+	sample.waker = waiter->woken && waiter->waker.there ? &waker : NULL;
 	offcpu->counts.waits++;
-	offcpu->counts.without_stack += !waiter->has_sample;
+	offcpu->counts.without_stack += !waiter->left.there;
 	result = give(offcpu, waiter, sample, waiter->state, woken, woken - waiter->since);
 	return result < 0 ? result : give(offcpu, waiter, sample, STATE_RUNNABLE, time, time - woken);
 }
@@ -193,7 +208,7 @@ static int pay_debt(struct offcpu *offcpu, struct waiter *waiter, uint64_t time)
 {
 	uint64_t owed = waiter->owed;
 	waiter->owed = 0;
-	return offcpu->options.running ? give(offcpu, waiter, sample_of(waiter), STATE_RUNNING, time, owed) : 0;
+	return offcpu->options.running ? give(offcpu, waiter, sample_of(&waiter->left), STATE_RUNNING, time, owed) : 0;
 }
 
 static void count_running(struct waiter *waiter, uint64_t time)
@@ -254,7 +269,7 @@ static int say_goodbye(struct offcpu *offcpu, struct waiter *waiter, uint64_t ti
 		count_running(waiter, time);
 	int result = pay_debt(offcpu, waiter, time);
 	waiter->doing = DOING_GONE;
-	drop_sample(offcpu, waiter);
+	drop_samples(offcpu, waiter);
 	return result;
 }
 
@@ -278,7 +293,7 @@ int offcpu_switch(struct offcpu *offcpu, const struct event_sample *sample)
 	} else if (waiter) {
 		/* Without a state a later record tells whether it was preempted. */
 		result = leave(offcpu, waiter, sample->time, has_state ? state_of(prev_state) : STATE_SLEEPING);
-		hold_sample(offcpu, waiter, sample);
+		hold_sample(offcpu, &waiter->left, sample);
 	}
 	if (result < 0 || !trace_field_read(&offcpu->options.next_pid, sample, &next_tid))
 		return result;
@@ -294,8 +309,11 @@ int offcpu_waking(struct offcpu *offcpu, const struct event_sample *sample)
 	if (!trace_field_read(&offcpu->options.woken_pid, sample, &tid))
 		return 0;
 	struct waiter *waiter = waiter_of(offcpu, 0, (int32_t)tid, false);
-	if (waiter && waiter->doing == DOING_WAIT && waiter->state != STATE_RUNNABLE && !waiter->woken)
+	if (waiter && waiter->doing == DOING_WAIT && waiter->state != STATE_RUNNABLE && !waiter->woken) {
 		waiter->woken = sample->time;
+		if (offcpu->options.wakers)
+			hold_sample(offcpu, &waiter->waker, sample);
+	}
 	return 0;
 }
 
@@ -331,7 +349,7 @@ int offcpu_record(struct offcpu *offcpu, const struct event_switch *change)
 		return 0;
 	}
 	int result = leave(offcpu, waiter, change->time, change->preempted ? STATE_RUNNABLE : STATE_SLEEPING);
-	waiter->has_sample = false;
+	waiter->left.there = false;
 	return result;
 }
 
@@ -349,7 +367,7 @@ int offcpu_fork(struct offcpu *offcpu, const struct event_task *task)
 	struct waiter *waiter = waiter_of(offcpu, task->pid, task->tid, true);
 	if (!waiter)
 		return 0;
-	drop_sample(offcpu, waiter); /* of an older thread of that number */
+	drop_samples(offcpu, waiter); /* of an older thread of that number */
 	*waiter = (struct waiter){
 		.pid = task->pid,
 		.tid = task->tid,

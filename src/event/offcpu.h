@@ -25,6 +25,7 @@ struct offcpu_options {
 	uint32_t source_of[THREAD_STATES]; /* of the samples it gives */
 	bool waits; /* time off the CPUs is told */
 	bool running; /* time on them too: offcpu_clock() is called */
+	bool wakers; /* a wait is told with the stack of who ended it */
 	bool unseen; /* waits that began before the recording are told, without a stack */
 	uint64_t min_block, max_block; /* nanoseconds: other waits are left out; max 0: no limit */
 	int32_t except_pid; /* a process that is left out; 0: none */

@@ -60,7 +60,7 @@ static void look_up(struct job *job, uint32_t id, struct arena *arena)
 	const struct frame *frame = &job->addresses->frames[id];
 	module_id module = job->module[frame->function];
 	struct symbol_frame frames[MOST_INLINED];
-	if (module >= MODULE_TRUNCATED)
+	if (module >= MODULE_TEXT)
 		return;
 	struct code *code = codes_get(job->codes, module);
 	size_t count = frame->line & 1 ? code_find(code, frame->address, frame->line >> 1, frames, MOST_INLINED) :
@@ -260,13 +260,27 @@ static void name_resolved(struct symbolizer *n, module_id module, const struct f
 	}
 }
 
-static void name_address(struct symbolizer *n, const struct frame *address, const struct answer *answer)
+static void reverse_frames(frame_id *frames, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		frame_id other = frames[i];
+		frames[i] = frames[count - 1 - i];
+		frames[count - 1 - i] = other;
+	}
+}
+
+static void name_address(struct symbolizer *n, const struct profile *addresses, const struct frame *address,
+			 const struct answer *answer)
 {
 	module_id module = n->module[address->function];
+	const char *text = profile_text(addresses, addresses->functions[address->function].name);
 	struct symbolizer_name named = {.first = n->chain_count};
 	if (module == MODULE_TRUNCATED) {
 		str_id name = profile_string(n->profile, "[truncated]", strlen("[truncated]"));
 		add_frame(n, (struct function){.name = name}, 0, FRAME_UNKNOWN);
+	} else if (module == MODULE_TEXT) {
+		add_frame(n, (struct function){.name = profile_string(n->profile, text, strlen(text))}, 0,
+			  FRAME_UNKNOWN);
 	} else if (answer->count) {
 		name_resolved(n, module, address, answer);
 	} else {
@@ -274,6 +288,8 @@ static void name_address(struct symbolizer *n, const struct frame *address, cons
 		named.unresolved = true;
 	}
 	named.count = (uint32_t)(n->chain_count - named.first);
+	if (!strcmp(text, SYMBOLIZE_REVERSED))
+		reverse_frames(n->chain + named.first, named.count);
 	n->named[n->frame_count++] = named;
 }
 
@@ -300,7 +316,10 @@ static void name_modules(struct symbolizer *n, const struct profile *addresses)
 	n->module = mem_grow(n->module, &n->function_capacity, addresses->function_count, sizeof *n->module);
 	for (; n->function_count < addresses->function_count; n->function_count++) {
 		const char *number = profile_text(addresses, addresses->functions[n->function_count].module);
-		n->module[n->function_count] = *number ? (module_id)strtoul(number, NULL, 10) : MODULE_NONE;
+		const char *name = profile_text(addresses, addresses->functions[n->function_count].name);
+		n->module[n->function_count] = *name && strcmp(name, SYMBOLIZE_REVERSED) != 0 ? MODULE_TEXT :
+					       *number ? (module_id)strtoul(number, NULL, 10) :
+							 MODULE_NONE;
 	}
 }
 
@@ -324,7 +343,7 @@ static void name_frames(struct symbolizer *n, const struct profile *addresses)
 		keep_names(n, &job);
 	n->named = mem_grow(n->named, &n->frame_capacity, addresses->frame_count, sizeof *n->named);
 	for (size_t i = 0; i < job.count; i++)
-		name_address(n, &addresses->frames[job.from + i], &job.answers[i]);
+		name_address(n, addresses, &addresses->frames[job.from + i], &job.answers[i]);
 	for (unsigned i = 0; i < threads; i++)
 		arena_release(&job.arenas[i]);
 	free(job.order);

@@ -1,7 +1,8 @@
 /*
- * A profile of addresses → a profile of functions. In the first, a frame's function stands for its module (its name is
- * empty, its module string the module's number), its address is the module's own, already minus one for callers, and
- * its line stands for code_version() and for whether it is a call.
+ * A profile of addresses → a profile of functions. In the first, a frame's function stands for its module: its name is
+ * empty or SYMBOLIZE_REVERSED, its module string the module's number. Other names stand for themselves. A frame's
+ * address is the module's own, already minus one for callers, and its line stands for code_version() and for whether it
+ * is a call.
  */
 #ifndef WICK_EVENT_SYMBOLIZE_H
 #define WICK_EVENT_SYMBOLIZE_H
@@ -11,6 +12,10 @@
 
 /* Stands for what lies outside the part of a stack that could be unwound. */
 #define MODULE_TRUNCATED (MODULE_NONE - 1)
+/* No module: the name of the function is the text of the frame. */
+#define MODULE_TEXT (MODULE_NONE - 2)
+/* The name of functions whose frames stand upside down, inlined calls before their callers. */
+#define SYMBOLIZE_REVERSED "\1"
 
 struct symbolize_options {
 	unsigned threads;

@@ -49,6 +49,28 @@ uint32_t tally_frame(void *context, const struct stack_frame *frame)
 	return id;
 }
 
+uint32_t tally_waker_frame(struct tally *tally, const struct stack_frame *frame)
+{
+	struct function function = tally->profile.functions[function_of_module(tally, frame->module)];
+	function.name = profile_string(&tally->profile, SYMBOLIZE_REVERSED, strlen(SYMBOLIZE_REVERSED));
+	return profile_frame(&tally->profile, (struct frame){
+						      .function = profile_function(&tally->profile, function),
+						      .address = frame->address,
+						      .line = symbolize_line(frame->version, frame->exact),
+						      .kind = frame->kernel ? FRAME_KERNEL : FRAME_NATIVE,
+					      });
+}
+
+uint32_t tally_text_frame(struct tally *tally, const char *text)
+{
+	str_id name = profile_string(&tally->profile, text, strlen(text));
+	return profile_frame(&tally->profile,
+			     (struct frame){
+				     .function = profile_function(&tally->profile, (struct function){.name = name}),
+				     .kind = FRAME_UNKNOWN,
+			     });
+}
+
 /* The frame that stands for what is missing of a stack; PROFILE_NONE when nothing is, or the stack shows it itself. */
 static frame_id frame_of_end(struct tally *tally, const struct stack_frame *frames, size_t count, enum stack_end end)
 {

@@ -30,6 +30,9 @@ void tally_release(struct tally *tally);
 
 /* The frame in the profile: what stack_maker.identify asks for. */
 uint32_t tally_frame(void *tally, const struct stack_frame *frame);
+/* The same for a stack that stands upside down, and a frame that is only a text. */
+uint32_t tally_waker_frame(struct tally *tally, const struct stack_frame *frame);
+uint32_t tally_text_frame(struct tally *tally, const char *text);
 /* Adds a sample whose frames have been given their numbers by tally_frame(). */
 void tally_add(struct tally *tally, const struct batch_sample *sample, const struct stack_frame *frames, size_t count,
 	       enum stack_end end);

@@ -155,11 +155,13 @@ static bool begins_with_any(const char *name, const char *const *beginnings)
 	return false;
 }
 
-enum { IN_KERNEL = 1, IN_KERNEL_LOCK = 2, IN_LIBC_LOCK = 4 };
+enum { IN_KERNEL = 1, IN_KERNEL_LOCK = 2, IN_LIBC_LOCK = 4, IN_WAKER = 8 };
 
 static uint8_t facts_of_frame(const struct profile *profile, const struct frame *frame)
 {
 	const char *name = profile_text(profile, profile->functions[frame->function].name);
+	if (!strcmp(name, "--"))
+		return IN_WAKER;
 	if (frame->kind == FRAME_KERNEL)
 		return begins_with_any(name, kernel_locks) ? IN_KERNEL | IN_KERNEL_LOCK : IN_KERNEL;
 	return begins_with_any(name, libc_locks) ? IN_LIBC_LOCK : 0;
@@ -175,7 +177,9 @@ static bool *find_locks(const struct profile *profile)
 		of_frame[i] = facts_of_frame(profile, &profile->frames[i]);
 	for (size_t i = 1; i < profile->stack_count; i++) {
 		const struct stack *stack = &profile->stacks[i];
-		of_stack[i] = of_stack[stack->parent] | of_frame[stack->frame];
+		/* Who ended the wait tells nothing of what it was for. */
+		uint8_t own = of_stack[stack->parent] & IN_WAKER ? 0 : of_frame[stack->frame];
+		of_stack[i] = of_stack[stack->parent] | own;
 		locks[i] = of_stack[i] & (of_stack[i] & IN_KERNEL ? IN_KERNEL_LOCK : IN_LIBC_LOCK);
 	}
 	return locks;

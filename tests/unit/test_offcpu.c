@@ -12,7 +12,8 @@ enum { SOURCE_SWITCH, SOURCE_WAKING, SOURCE_CLOCK, SOURCE_MINOR, SOURCE_TRACE, S
 struct given {
 	uint32_t source;
 	int32_t pid, tid;
-	uint64_t time, period, first_address;
+	uint64_t time, period, first_address, waker_address;
+	int32_t waker;
 	size_t stack_size;
 	uint8_t first_byte;
 };
@@ -37,6 +38,8 @@ static int take(void *context, const struct event_sample *sample)
 		.time = sample->time,
 		.period = sample->period,
 		.first_address = sample->chain_count ? sample->chain[0] : 0,
+		.waker = sample->waker ? sample->waker->tid : 0,
+		.waker_address = sample->waker ? sample->waker->chain[0] : 0,
 		.stack_size = sample->stack_size,
 		.first_byte = sample->stack_size ? sample->stack[0] : 0,
 	};
@@ -167,6 +170,25 @@ static void from_the_wake_up_on_a_thread_waits_for_a_CPU(void **state)
 	assert_given(&world, 0, DERIVED_SLEEPING, 5, 2600, 600);
 	assert_given(&world, 1, DERIVED_RUNNABLE, 5, 2700, 100);
 	assert_int_equal(world.given[1].first_address, 0x1005);
+	end(&world);
+}
+
+static void who_ends_a_wait_is_told_when_asked_for(void **state)
+{
+	(void)state;
+	struct world world = {.offcpu = {.wakers = true}};
+	begin(&world);
+	leave(&world, 5, 2000, 1);
+	give(&world, SOURCE_WAKING, 6, 2600, 0, 5);
+	give(&world, SOURCE_WAKING, 7, 2650, 0, 5); /* too late */
+	record(&world, 5, 2700, false, false);
+	leave(&world, 5, 2800, 1);
+	record(&world, 5, 2900, false, false); /* nobody was seen */
+	assert_int_equal(world.count, 3);
+	assert_int_equal(world.given[0].waker, 6);
+	assert_int_equal(world.given[0].waker_address, 0x1006);
+	assert_int_equal(world.given[1].waker, 6);
+	assert_int_equal(world.given[2].waker, 0);
 	end(&world);
 }
 
@@ -365,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_has_the_stack_and_the_state_that_its_thread_left_the_CPU_with),
 		cmocka_unit_test(from_the_wake_up_on_a_thread_waits_for_a_CPU),
+		cmocka_unit_test(who_ends_a_wait_is_told_when_asked_for),
 		cmocka_unit_test(a_switch_tells_of_the_thread_that_comes_too),
 		cmocka_unit_test(records_of_switches_alone_tell_the_time),
 		cmocka_unit_test(shorter_and_longer_waits_are_left_out_and_counted),

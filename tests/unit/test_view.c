@@ -60,10 +60,11 @@ static void parts_become_one_with_a_frame_each(void **state)
 	ADD(&profile, "time-runnable", 7, "main", "+schedule");
 	ADD(&profile, "time-sleeping", 5, "mutex_lock_and_read", "+pipe_read");
 	ADD(&profile, "time-sleeping", 6, "main", "__lll_lock_wait"); /* the kernel's part is not known */
+	ADD(&profile, "time-sleeping", 8, "main", "+pipe_read", "--", "+futex_wait"); /* the waker's lock */
 	value_id value = profile_view_apply(&profile, profile_view_find("offcpu"));
 	assert_string_equal(profile_text(&profile, profile.values[value].name), "offcpu");
 	assert_string_equal(profile_text(&profile, profile.values[value].unit), "ns");
-	assert_int_equal(profile.values[value].samples, 7);
+	assert_int_equal(profile.values[value].samples, 8);
 	assert_int_equal(weight_of(&profile, value, "[sleeping];main;nap;do_nanosleep"), 300);
 	assert_int_equal(weight_of(&profile, value, "[lock];main;contend;do_futex;futex_do_wait"), 200);
 	assert_int_equal(weight_of(&profile, value, "[disk];main;load;io_schedule"), 50);
@@ -71,9 +72,10 @@ static void parts_become_one_with_a_frame_each(void **state)
 	assert_int_equal(weight_of(&profile, value, "[runnable];main"), 7);
 	assert_int_equal(weight_of(&profile, value, "[sleeping];mutex_lock_and_read;pipe_read"), 5);
 	assert_int_equal(weight_of(&profile, value, "[lock];main;__lll_lock_wait"), 6);
-	assert_int_equal(profile_total(&profile, value), 628);
+	assert_int_equal(weight_of(&profile, value, "[sleeping];main;pipe_read;--;futex_wait"), 8);
+	assert_int_equal(profile_total(&profile, value), 636);
 	profile_keep_value(&profile, value);
-	assert_int_equal(profile.quality.samples, 7);
+	assert_int_equal(profile.quality.samples, 8);
 	assert_int_equal(profile.quality.filtered, 1);
 	profile_release(&profile);
 }
