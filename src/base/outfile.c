@@ -211,6 +211,22 @@ static int open_beside(struct outfile *out, const char *path, const struct stat 
 	return 0;
 }
 
+int outfile_open_part(struct outfile *out, const char *path, struct err *err)
+{
+	struct buf part = {0};
+	buf_printf(&part, "%s.part", path);
+	unlink(part.data); /* a link there would lead elsewhere */
+	int fd = open(part.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		int error = errno;
+		buf_release(&part);
+		return cannot_create(err, path, error);
+	}
+	*out = (struct outfile){.fd = fd, .path = mem_strdup(path), .temporary = part.data, .keeps = true};
+	out->shown = out->path;
+	return 0;
+}
+
 void outfile_open_stderr(struct outfile *out)
 {
 	*out = (struct outfile){.fd = STDERR_FILENO, .shown = "standard error"};
@@ -243,7 +259,9 @@ int outfile_open(struct outfile *out, const char *path, struct err *err)
 
 static void release(struct outfile *out)
 {
-	if (out->temporary)
+	if (out->temporary && out->keeps)
+		free(out->temporary);
+	else if (out->temporary)
 		temporaries_drop(out->temporary);
 	free(out->path);
 	buf_release(&out->pending);
@@ -258,7 +276,7 @@ int outfile_commit(struct outfile *out, struct err *err)
 		failed_write(out, errno);
 	if (out->temporary && !out->failed.code && rename(out->temporary, out->path) != 0)
 		failed_write(out, errno);
-	if (out->temporary && out->failed.code)
+	if (out->temporary && out->failed.code && !out->keeps)
 		unlink(out->temporary);
 	int code = out->failed.code;
 	if (code && err)

@@ -15,6 +15,7 @@ struct outfile {
 	int fd;
 	char *path; /* final name; NULL for standard output */
 	char *temporary; /* NULL for standard output and for what is written in place */
+	bool keeps; /* the temporary stays when not everything can be written */
 	const char *shown; /* name for messages; points into path or to a constant */
 	struct buf pending;
 	struct err failed; /* the first failure; later writes are dropped */
@@ -22,6 +23,11 @@ struct outfile {
 
 /* On failure nothing needs to be released. */
 int outfile_open(struct outfile *out, const char *path, struct err *err);
+/*
+ * For what is of use without its end too: the temporary is called PATH.part, and stays when a write fails or the program
+ * dies. Of a file that was not finished the earlier one is replaced.
+ */
+int outfile_open_part(struct outfile *out, const char *path, struct err *err);
 /* For what people read while standard output belongs to someone else. */
 void outfile_open_stderr(struct outfile *out);
 /* Never fail by themselves: a failure is kept and told by outfile_commit(). */
@@ -33,7 +39,7 @@ static inline void outfile_str(struct outfile *out, const char *text)
 }
 /* Replaces bytes that were added before; what is added later still goes to the end. Not on a pipe or a terminal. */
 void outfile_rewrite(struct outfile *out, uint64_t offset, const void *bytes, size_t count);
-/* Flushes, gives the file its final name, releases. On failure the temporary is removed. */
+/* Flushes, gives the file its final name, releases. On failure the temporary is removed, unless it is a part. */
 int outfile_commit(struct outfile *out, struct err *err);
 /* Removes what was written and releases. */
 void outfile_abandon(struct outfile *out);

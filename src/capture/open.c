@@ -26,16 +26,16 @@ int open_refused(const struct capture_event *event, const struct target *target,
 	case EACCES:
 	case EPERM:
 		if (target_is_by_cpu(target))
-			return err_set(err, ERR_SYSTEM,
+			return err_set(err, ERR_DENIED,
 				       "may not record whole CPUs: be root, or as root: sysctl "
 				       "kernel.perf_event_paranoid=0");
 		if (target->command)
 			return err_set(
-				err, ERR_SYSTEM,
+				err, ERR_DENIED,
 				"may not record: the kernel refuses perf_event_open; as root: sysctl "
 				"kernel.perf_event_paranoid=2 (in a container its seccomp profile may forbid it: "
 				"--cap-add PERFMON)");
-		return err_set(err, ERR_SYSTEM,
+		return err_set(err, ERR_DENIED,
 			       "may not record thread %d: it is another user's or protected; be root or its "
 			       "user",
 			       (int)tid);

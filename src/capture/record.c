@@ -12,9 +12,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -43,6 +45,10 @@ struct recorder {
 	struct recorder_progress progress;
 	bool done;
 	enum recorder_end end;
+	bool asked_to_end; /* the command */
+	bool privileged;
+	int32_t stopped; /* a process that the kernel tells nothing of any more; 0: none */
+	bool told_stopped;
 };
 
 static uint64_t now(void)
@@ -89,7 +95,7 @@ static int choose_events(struct recorder *recorder, const struct capture_limits 
 		if (fixed && recorder->options.no_kernel)
 			event->attr.exclude_callchain_kernel = 1;
 		if (wants_kernel && !limits->kernel_samples && event->modes_chosen)
-			return err_set(err, ERR_SYSTEM,
+			return err_set(err, ERR_DENIED,
 				       "%s: kernel samples need root, or as root: sysctl "
 				       "kernel.perf_event_paranoid=1",
 				       event->name);
@@ -156,7 +162,7 @@ static int choose_target(struct recorder *recorder, const struct capture_limits 
 	struct target *target = &recorder->target;
 	target->whole_system = options->whole_system;
 	if (options->whole_system && !limits->whole_system)
-		return err_set(err, ERR_SYSTEM,
+		return err_set(err, ERR_DENIED,
 			       "may not record the whole system with kernel.perf_event_paranoid %d: be root, "
 			       "or as root: sysctl kernel.perf_event_paranoid=0",
 			       limits->paranoid);
@@ -316,6 +322,7 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 	struct recorder *recorder = mem_zalloc(1, sizeof *recorder);
 	struct capture_limits limits = capture_limits_read();
 	recorder->options = *options;
+	recorder->privileged = limits.privileged;
 	recorder->epoll = recorder->signal_fd = -1;
 	target_init(&recorder->target);
 	sigemptyset(&recorder->signals);
@@ -368,7 +375,7 @@ const struct event_source *recorder_sources(const struct recorder *recorder, siz
 	return rings_sources(recorder->rings, ret_count);
 }
 
-static void unblock(struct recorder *recorder)
+void recorder_unblock_signals(struct recorder *recorder)
 {
 	if (recorder->blocked)
 		pthread_sigmask(SIG_SETMASK, &recorder->old_mask, NULL);
@@ -390,7 +397,7 @@ void recorder_close(struct recorder *recorder)
 	if (recorder->signal_fd >= 0)
 		close(recorder->signal_fd);
 	target_release(&recorder->target);
-	unblock(recorder);
+	recorder_unblock_signals(recorder);
 	free(recorder);
 }
 
@@ -406,6 +413,32 @@ static int count_lost(void *context, const struct event_lost *lost)
 {
 	((struct recorder *)context)->progress.lost += lost->count;
 	return 0;
+}
+
+/* Ends, or becomes another user's by executing a setuid program: then it is not ours to record any more. */
+static int take_exit(void *context, const struct event_task *task)
+{
+	struct recorder *recorder = context;
+	if (task->pid == task->tid && !recorder->told_stopped)
+		recorder->stopped = task->pid;
+	return 0;
+}
+
+/* What took the events away is known a moment later. */
+static void tell_stopped(struct recorder *recorder)
+{
+	char path[64];
+	struct stat status;
+	if (!recorder->stopped || recorder->privileged)
+		return;
+	snprintf(path, sizeof path, "/proc/%d", (int)recorder->stopped);
+	if (stat(path, &status) == 0 && status.st_uid != geteuid()) {
+		note(recorder,
+		     "process %d executes a setuid program: the kernel lets only root record what it does from here on",
+		     (int)recorder->stopped);
+		recorder->told_stopped = true;
+	}
+	recorder->stopped = 0;
 }
 
 static int tell_existing(const struct recorder *recorder, const struct event_sink *sink)
@@ -496,6 +529,7 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 	}
 	keep_time(recorder);
 	obey(recorder);
+	tell_stopped(recorder);
 	int result = rings_drain(recorder->rings, sink, false);
 	if (result >= 0 && recorder->engine)
 		result = engine_tap_count(&recorder->tap, false);
@@ -525,6 +559,18 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 	return code;
 }
 
+/* A command that outlives the recording. It stays a zombie until recorder_wait(): its number is not another's yet. */
+static void ask_to_end(struct recorder *recorder)
+{
+	siginfo_t info = {0};
+	pid_t command = recorder->target.command;
+	if (!command || recorder->end == RECORDER_TARGET_ENDED)
+		return;
+	if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == command)
+		return;
+	recorder->asked_to_end = kill(command, SIGTERM) == 0;
+}
+
 /* What is still under way when the samples have ended. */
 static int finish(struct recorder *recorder, const struct event_sink *ordered, const struct event_sink *sink)
 {
@@ -544,7 +590,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 		 struct recorder_result *ret_result, struct err *err)
 {
 	struct event_tee tee = {
-		.first = {.context = recorder, .sample = count_sample, .lost = count_lost},
+		.first = {.context = recorder, .sample = count_sample, .lost = count_lost, .exit = take_exit},
 		.second = *sink,
 	};
 	struct event_sink both = event_tee_sink(&tee), ordered = both;
@@ -566,7 +612,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 		code = finish(recorder, &ordered, &both);
 	if (recorder->engine)
 		engine_stop(recorder->engine);
-	unblock(recorder);
+	ask_to_end(recorder);
 	result.last = recorder->progress;
 	result.end = recorder->end;
 	*ret_result = result;
@@ -576,16 +622,12 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 int recorder_wait(struct recorder *recorder)
 {
 	int status = 0;
-	pid_t command = recorder->target.command, ended = 0;
-	if (!command)
-		return 0;
-	bool outlived = recorder->end != RECORDER_TARGET_ENDED && (ended = waitpid(command, &status, WNOHANG)) == 0;
-	if (outlived)
-		kill(command, SIGTERM);
-	while (ended <= 0 && (ended = waitpid(command, &status, 0)) < 0 && errno == EINTR)
+	if (!recorder->target.command || recorder->target.start_fd >= 0)
+		return 0; /* it was never let go, and recorder_close() ends it */
+	while (waitpid(recorder->target.command, &status, 0) < 0 && errno == EINTR)
 		;
 	recorder->target.command = 0;
-	if (outlived && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)
+	if (recorder->asked_to_end && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)
 		return 0; /* it did as it was told */
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

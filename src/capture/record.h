@@ -71,8 +71,8 @@ struct recorder_result {
 };
 
 /*
- * Opens everything; a command waits. Signals that end a recording are blocked from here on until recorder_run() is
- * over, also in threads that are started meanwhile.
+ * Opens everything; a command waits. Signals that end a recording are blocked from here on until
+ * recorder_unblock_signals(), also in threads that are started meanwhile.
  */
 int recorder_open(struct recorder **ret_recorder, const struct recorder_options *options, struct err *err);
 const struct event_source *recorder_sources(const struct recorder *recorder, size_t *ret_count);
@@ -82,14 +82,16 @@ bool recorder_uses_engine(const struct recorder *recorder, struct engine_statist
 
 /*
  * Records. `codes` has the unwind tables of the modules that the sink hears of. Returns 0, what the sink returned, or a
- * failure.
+ * failure. A command that still runs then is asked to end.
  */
 int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct codes *codes,
 		 struct recorder_result *ret_result, struct err *err);
+/* Signals have their usual effect again: to be called when everything is safe that a second Ctrl-C must not cost. */
+void recorder_unblock_signals(struct recorder *recorder);
 
 /*
- * Waits for the command and returns its exit code, 128 + the signal that killed it; 0 when there was no command. One
- * that outlives the recording is asked to end, and 0 when it does.
+ * Waits for the command and returns its exit code, 128 + the signal that killed it; 0 when there was no command, or when
+ * one that outlived the recording ended because it was asked to.
  */
 int recorder_wait(struct recorder *recorder);
 void recorder_close(struct recorder *recorder);

@@ -29,6 +29,7 @@ static void take_progress(void *context, const struct recorder_progress *progres
 {
 	struct record_run *run = context;
 	collector_flush(run->collector);
+	record_flush_files(run, progress->elapsed);
 	if (run->watch)
 		watch_progress(run->watch, progress);
 	else
@@ -93,8 +94,8 @@ static struct collector *make_collector(struct record_run *run)
 	struct collect_options collect = {
 		.max_depth = (size_t)run->options.max_depth,
 		.count_clocks = true,
-		.each = run->writer ? perfdata_writer_stack : NULL,
-		.each_context = run->writer,
+		.each = run->writer || run->text ? record_take_stack : NULL,
+		.each_context = run,
 		.each_and_profile = true,
 		.live = true,
 		.followed = run->options.live,
@@ -126,11 +127,24 @@ static void stop_collector(struct record_run *run)
 	fetching_end(&run->fetching, not_fetched);
 }
 
+static int open_all(struct record_run *run)
+{
+	struct err err = {0};
+	if (open_recorder(run, &err)) {
+		int code = say_failure(&err);
+		if (err.code == ERR_DENIED)
+			record_show_causes(run);
+		return code;
+	}
+	int code = run->no_files ? -1 : record_make_folder(run);
+	if (code < 0 && record_open_files(run, &err))
+		code = say_failure(&err);
+	return code;
+}
+
 static int record_all(struct record_run *run)
 {
 	struct err err = {0};
-	if (open_recorder(run, &err) || record_open_writer(run, &err))
-		return say_failure(&err);
 	run->collector = make_collector(run);
 	collector_set_tap(run->collector, &(struct collect_tap){.context = run, .sources = give_sources});
 	struct event_tee tee = {.first = collector_sink(run->collector)};
@@ -150,13 +164,15 @@ static int record_all(struct record_run *run)
 		result = derive_finish(run->derive, run->result.ended);
 	record_close_screen(run);
 	record_show_end(run);
-	if (run->writer && perfdata_writer_failed(run->writer)) {
-		struct perfdata_writer *writer = run->writer;
-		run->writer = NULL;
-		stop_collector(run);
-		result = perfdata_writer_finish(writer, &err); /* tells what went wrong */
-	}
-	if (result) {
+	collector_stop(run->collector);
+	/* That ends the recording, and is said when the file is finished. */
+	bool full = run->writer && perfdata_writer_failed(run->writer);
+	if (run->stacks && (!result || full))
+		record_finish_files(run);
+	else
+		record_abandon_files(run);
+	recorder_unblock_signals(run->recorder);
+	if (result && !full) {
 		say_failure(&err);
 		return run->result.exec_error ? exit_code_of_exec(run->result.exec_error) : EXIT_FAILED;
 	}
@@ -220,7 +236,7 @@ static int write_all(struct record_run *run)
 	}
 	for (size_t i = 0; i < count && code == EXIT_DONE; i++)
 		code = write_shown(run, shown[i]);
-	return code;
+	return run->incomplete ? EXIT_FAILED : code;
 }
 
 static int record(struct record_run *run)
@@ -236,17 +252,16 @@ static int record(struct record_run *run)
 		code = settle_events(run);
 	if (code < 0 && run->options.live)
 		code = record_prepare_screen(run);
-	if (code < 0 && !run->no_files)
-		code = record_make_folder(run);
 	if (code >= 0)
 		return code;
 	record_show_start(run);
-	code = record_all(run);
+	code = open_all(run);
+	if (code < 0)
+		code = record_all(run);
 	if (code < 0)
 		code = write_all(run);
 	stop_collector(run);
-	if (run->writer)
-		perfdata_writer_abandon(run->writer);
+	record_abandon_files(run);
 	if (code != EXIT_DONE && run->made_folder)
 		rmdir(run->folder); /* stays when there is something in it */
 	return code;

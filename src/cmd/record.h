@@ -5,6 +5,7 @@
 #include "capture/record.h"
 #include "cmd/fetching.h"
 #include "cmd/record_options.h"
+#include "cmd/script_text.h"
 #include "cmd/watch.h"
 #include "event/collect.h"
 #include "event/derive.h"
@@ -21,7 +22,8 @@ struct record_shown {
 };
 #define RECORD_SHOWN_MOST 6
 
-enum record_file { RECORD_FOLDED, RECORD_SVG, RECORD_REPORT, RECORD_PERFDATA, RECORD_FILES };
+/* In the order in which they are written: what cannot be made again comes first. */
+enum record_file { RECORD_PERFDATA, RECORD_TEXT, RECORD_FOLDED, RECORD_SVG, RECORD_REPORT, RECORD_FILES };
 
 struct record_run {
 	const struct command *called_as; /* record or top */
@@ -41,6 +43,11 @@ struct record_run {
 	struct collector *collector;
 	struct fetching fetching;
 	struct perfdata_writer *writer;
+	uint64_t flushed; /* when the recording so far was last written down */
+	struct script_text *text; /* of out.perf */
+	uint64_t stacks; /* written so far to the two */
+	struct outfile text_out;
+	bool incomplete; /* a file could not be written, which was said */
 	struct recorder_result result;
 	struct profile collected; /* everything */
 	struct record_shown shown; /* what is written now: */
@@ -79,9 +86,21 @@ int record_choose_files(struct record_run *run);
 int record_make_folder(struct record_run *run);
 /* Where a file goes, or its name without the folder. */
 void record_path(const struct record_run *run, enum record_file kind, char *path, size_t room);
+/* One for the recording, and not one for each profile that is shown of it. */
+bool record_file_is_single(enum record_file kind);
 void record_file_name(const struct record_run *run, enum record_file kind, char *name, size_t room);
-int record_open_writer(struct record_run *run, struct err *err); /* 0 or a code of err */
-/* All files that were chosen; perf.data with the first profile that is shown. An exit code. */
+/* Those that are written while recording; 0 or a code of err. */
+int record_open_files(struct record_run *run, struct err *err);
+/* Takes a finished stack: the `each` of the collector. */
+void record_take_stack(void *run, const struct batch_sample *sample, const struct stack_frame *frames, size_t count,
+		       enum stack_end end);
+/* Now and then while recording: what was recorded so far survives whatever happens to wick. */
+void record_flush_files(struct record_run *run, uint64_t elapsed);
+/* Completes them; what fails is said, and noted in run->incomplete. */
+void record_finish_files(struct record_run *run);
+/* When there is nothing to keep: does nothing after record_finish_files(). */
+void record_abandon_files(struct record_run *run);
+/* All others that were chosen. An exit code. */
 int record_write_files(struct record_run *run);
 
 /* --- record_screen.c: the full screen of --live and wick top --- */
@@ -103,6 +122,8 @@ void record_show_start(struct record_run *run);
 /* The line that changes while recording. */
 void record_show_progress(struct record_run *run, const struct recorder_progress *progress);
 void record_show_end(const struct record_run *run);
+/* After a recording was not allowed: what `wick doctor` says about it. */
+void record_show_causes(const struct record_run *run);
 /* The hottest functions, how good the recording is, what would make it better, and where the files are. */
 void record_show_summary(struct record_run *run);
 

@@ -7,20 +7,25 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#define FLUSH_NS 1000000000ull
+
 static const struct file_row {
 	const char *format, *file, *ending;
+	bool once; /* of the recording, and not of each profile that is shown of it */
+	bool on_request; /* not by default */
 } file_rows[RECORD_FILES] = {
-	[RECORD_FOLDED] = {"folded", "out", ".folded"},
-	[RECORD_SVG] = {"svg", "flamegraph", ".svg"},
-	[RECORD_REPORT] = {"report", "report", ".txt"},
-	[RECORD_PERFDATA] = {"perf.data", "perf.data", ""},
+	[RECORD_PERFDATA] = {.format = "perf.data", .file = "perf.data", .ending = "", .once = true},
+	[RECORD_TEXT] = {.format = "out.perf", .file = "out", .ending = ".perf", .once = true, .on_request = true},
+	[RECORD_FOLDED] = {.format = "folded", .file = "out", .ending = ".folded"},
+	[RECORD_SVG] = {.format = "svg", .file = "flamegraph", .ending = ".svg"},
+	[RECORD_REPORT] = {.format = "report", .file = "report", .ending = ".txt"},
 };
 
 int record_choose_files(struct record_run *run)
 {
 	const char *at = run->options.format;
 	for (int kind = 0; kind < RECORD_FILES; kind++)
-		run->files[kind] = !at;
+		run->files[kind] = !at && !file_rows[kind].on_request;
 	while (at && *at) {
 		size_t length = strcspn(at, ",");
 		int kind = 0;
@@ -28,7 +33,8 @@ int record_choose_files(struct record_run *run)
 		       (strncmp(at, file_rows[kind].format, length) || strlen(file_rows[kind].format) != length))
 			kind++;
 		if (kind == RECORD_FILES)
-			return say_usage(run->called_as, "--format knows folded, svg, report and perf.data, not '%.*s'",
+			return say_usage(run->called_as,
+					 "--format knows folded, svg, report, perf.data and out.perf, not '%.*s'",
 					 (int)length, at);
 		run->files[kind] = true;
 		at += length + (at[length] == ',');
@@ -73,21 +79,106 @@ void record_path(const struct record_run *run, enum record_file kind, char *path
 	snprintf(path, room, "%s/%s", run->folder, name);
 }
 
+bool record_file_is_single(enum record_file kind)
+{
+	return file_rows[kind].once;
+}
+
 void record_file_name(const struct record_run *run, enum record_file kind, char *name, size_t room)
 {
-	const char *suffix = run->shown.suffix && kind != RECORD_PERFDATA ? run->shown.suffix : "";
+	const char *suffix = run->shown.suffix && !file_rows[kind].once ? run->shown.suffix : "";
 	snprintf(name, room, "%s%s%s%s", file_rows[kind].file, *suffix ? "-" : "", suffix, file_rows[kind].ending);
 }
 
-int record_open_writer(struct record_run *run, struct err *err)
+static int open_writer(struct record_run *run, struct err *err)
 {
 	char path[sizeof run->folder + 64];
-	struct perfdata_writer_options options = {.command = run->command_line, .compress = run->options.compress};
-	if (!run->files[RECORD_PERFDATA])
-		return 0;
+	struct perfdata_writer_options options = {
+		.command = run->command_line, .compress = run->options.compress, .keep_part = true};
 	options.sources = recorder_sources(run->recorder, &options.source_count);
 	record_path(run, RECORD_PERFDATA, path, sizeof path);
 	return perfdata_writer_open(&run->writer, path, &options, err);
+}
+
+static int open_text(struct record_run *run, struct err *err)
+{
+	static const struct profile_filter everything;
+	char path[sizeof run->folder + 64];
+	record_path(run, RECORD_TEXT, path, sizeof path);
+	int result = outfile_open(&run->text_out, path, err);
+	if (!result)
+		run->text = script_text_new(&run->text_out, &everything, NULL);
+	return result;
+}
+
+int record_open_files(struct record_run *run, struct err *err)
+{
+	int result = run->files[RECORD_PERFDATA] ? open_writer(run, err) : 0;
+	return !result && run->files[RECORD_TEXT] ? open_text(run, err) : result;
+}
+
+void record_take_stack(void *context, const struct batch_sample *sample, const struct stack_frame *frames, size_t count,
+		       enum stack_end end)
+{
+	struct record_run *run = context;
+	run->stacks++;
+	if (run->writer)
+		perfdata_writer_stack(run->writer, sample, frames, count, end);
+	if (run->text)
+		script_text_sample(run->text, collector_codes(run->collector), sample, frames, count);
+}
+
+void record_flush_files(struct record_run *run, uint64_t elapsed)
+{
+	if (!run->writer || elapsed < run->flushed + FLUSH_NS)
+		return;
+	perfdata_writer_flush(run->writer);
+	run->flushed = elapsed;
+}
+
+static void finish_writer(struct record_run *run)
+{
+	struct err err = {0};
+	struct perfdata_writer *writer = run->writer;
+	run->writer = NULL;
+	if (!perfdata_writer_finish(writer, &err))
+		return;
+	say_failure(&err);
+	say_note("what was recorded so far is in %s/%s.part; wick flame %s reads it", run->folder,
+		 file_rows[RECORD_PERFDATA].file, run->folder);
+	run->incomplete = true;
+	run->files[RECORD_PERFDATA] = false;
+}
+
+static void finish_text(struct record_run *run)
+{
+	struct err err = {0};
+	script_text_free(run->text);
+	run->text = NULL;
+	if (!outfile_commit(&run->text_out, &err))
+		return;
+	say_failure(&err);
+	run->incomplete = true;
+	run->files[RECORD_TEXT] = false;
+}
+
+void record_finish_files(struct record_run *run)
+{
+	if (run->writer)
+		finish_writer(run);
+	if (run->text)
+		finish_text(run);
+}
+
+void record_abandon_files(struct record_run *run)
+{
+	if (run->writer)
+		perfdata_writer_abandon(run->writer);
+	run->writer = NULL;
+	if (run->text)
+		outfile_abandon(&run->text_out);
+	script_text_free(run->text);
+	run->text = NULL;
 }
 
 static int write_report(struct record_run *run, const char *path)
@@ -114,7 +205,6 @@ static int write_folded(struct record_run *run, const char *path)
 static int write_file(struct record_run *run, enum record_file kind)
 {
 	char path[sizeof run->folder + 64];
-	struct err err = {0};
 	record_path(run, kind, path, sizeof path);
 	switch (kind) {
 	case RECORD_FOLDED:
@@ -123,11 +213,8 @@ static int write_file(struct record_run *run, enum record_file kind)
 		return output_flame(&run->profile, &run->tree_options, run->title.data, NULL, path);
 	case RECORD_REPORT:
 		return write_report(run, path);
-	default: {
-		struct perfdata_writer *writer = run->writer;
-		run->writer = NULL;
-		return perfdata_writer_finish(writer, &err) ? say_failure(&err) : EXIT_DONE;
-	}
+	default: /* was written while recording */
+		return EXIT_DONE;
 	}
 }
 
@@ -135,7 +222,7 @@ int record_write_files(struct record_run *run)
 {
 	int code = EXIT_DONE;
 	for (int kind = 0; kind < RECORD_FILES && code == EXIT_DONE; kind++)
-		if (run->files[kind] && (kind != RECORD_PERFDATA || run->writer))
+		if (run->files[kind])
 			code = write_file(run, kind);
 	return code;
 }

@@ -130,7 +130,8 @@ const struct option_row record_rows[] = {
 	{TEXT("output", output, "FOLDER"), .letter = 'o', .only = "record",
 	 .help = "Folder for the files; made if it is not there. Default: wick-YYYYMMDD-HHMMSS."},
 	{TEXT("format", format, "LIST"), .only = "record",
-	 .help = "Which files: folded, svg, report, perf.data, separated by commas. Default: all."},
+	 .help = "Which files: folded, svg, report, perf.data (default: these), separated by commas; also out.perf, "
+		 "the text of wick script."},
 	{.name = "compress",
 	 .letter = 'z',
 	 .type = OPTION_FLAG,

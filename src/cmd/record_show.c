@@ -1,5 +1,6 @@
 #include "base/term.h"
 #include "base/text.h"
+#include "capture/check.h"
 #include "cmd/outputs.h"
 #include "cmd/record.h"
 
@@ -40,7 +41,7 @@ void record_show_progress(struct record_run *run, const struct recorder_progress
 static void print_file(const struct record_run *run, enum record_file kind, struct outfile *out)
 {
 	char name[64];
-	if (kind == RECORD_PERFDATA && *run->shown.suffix)
+	if (record_file_is_single(kind) && *run->shown.suffix)
 		return; /* is shown with the first */
 	record_file_name(run, kind, name, sizeof name);
 	outfile_printf(out, "%s/%s\n", run->folder, name);
@@ -60,6 +61,21 @@ static void show_engine(const struct record_run *run, struct outfile *out)
 	buf_printf(&line, " outside; %zu unwind tables, %.1f MB of kernel memory\n", statistics.modules,
 		   (double)statistics.kernel_bytes / 1e6);
 	outfile_str(out, line.data);
+}
+
+void record_show_causes(const struct record_run *run)
+{
+	static const char *const rows[] = {"own processes", "seccomp", "perf_event_paranoid"};
+	struct check_system system = check_this_system();
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !run->options.quiet; i++) {
+		struct check_result result;
+		if (!check_run_name(&system, rows[i], &result))
+			continue;
+		if (result.verdict != CHECK_OK)
+			say_note("%s %s; limits: %s; until reboot: %s; for good: %s", result.name, result.state.data,
+				 result.limits, *result.now ? result.now : "-", *result.forever ? result.forever : "-");
+		buf_release(&result.state);
+	}
 }
 
 void record_show_summary(struct record_run *run)

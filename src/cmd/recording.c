@@ -15,7 +15,7 @@
 
 const char *input_path(const char *path, struct buf *room)
 {
-	static const char *const files[] = {"perf.data", "out.folded"};
+	static const char *const files[] = {"perf.data", "perf.data.part", "out.folded"};
 	struct stat status;
 	if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
 		return path;
@@ -100,6 +100,9 @@ static void say_counted(const char *name, uint64_t count, const char *one, const
 static void say_quality(const struct perfdata *data, const char *name)
 {
 	const struct perfdata_quality *quality = perfdata_quality(data);
+	const char *ending = strrchr(name, '.');
+	if (ending && !strcmp(ending, ".part"))
+		say_warning("%s: the recording was not finished; what was written of it is used", name);
 	if (quality->cut_off)
 		say_warning("%s: the recording is cut off at byte %llu; everything before it was used", name,
 			    (unsigned long long)quality->cut_at);

@@ -15,8 +15,8 @@ struct input_head {
 };
 
 /*
- * What to read of a path: a folder that wick record wrote stands for its perf.data, or its folded stacks when it has no
- * other. The result is `path` or lies in `room`.
+ * What to read of a path: a folder that wick record wrote stands for its perf.data, for the part of it that was written
+ * before wick died, or for its folded stacks. The result is `path` or lies in `room`.
  */
 const char *input_path(const char *path, struct buf *room);
 

@@ -139,7 +139,7 @@ static void hand_over(struct collector *collector)
 	collector->filling = NULL;
 }
 
-static void stop_workers(struct collector *collector)
+void collector_stop(struct collector *collector)
 {
 	hand_over(collector);
 	batch_queue_close(collector->queue);
@@ -154,7 +154,7 @@ static void stop_workers(struct collector *collector)
 
 void collector_free(struct collector *collector)
 {
-	stop_workers(collector);
+	collector_stop(collector);
 	for (unsigned i = 0; i < collector->worker_count; i++) {
 		struct worker *worker = &collector->workers[i];
 		stack_maker_release(&worker->maker);
@@ -633,7 +633,7 @@ static bool start_kernel(struct collector *collector, pthread_t *ret_thread)
 
 void collector_finish(struct collector *collector, struct profile *profile)
 {
-	stop_workers(collector);
+	collector_stop(collector);
 	if (!makes_profile(&collector->options))
 		return;
 	pthread_t thread;

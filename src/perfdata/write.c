@@ -376,7 +376,7 @@ int perfdata_writer_open(struct perfdata_writer **ret_writer, const char *path,
 	if (!options->source_count)
 		return err_set(err, ERR_USAGE, "cannot write %s: there is no event to describe", path);
 	struct perfdata_writer *writer = mem_zalloc(1, sizeof *writer);
-	int result = outfile_open(&writer->out, path, err);
+	int result = (options->keep_part ? outfile_open_part : outfile_open)(&writer->out, path, err);
 	if (result < 0) {
 		free(writer);
 		return result;
@@ -388,6 +388,15 @@ int perfdata_writer_open(struct perfdata_writer **ret_writer, const char *path,
 	write_beginning(writer);
 	*ret_writer = writer;
 	return 0;
+}
+
+void perfdata_writer_flush(struct perfdata_writer *writer)
+{
+	pthread_mutex_lock(&writer->lock);
+	flush_pack(writer);
+	writer->header.data.size = writer->size - writer->header.data.offset;
+	outfile_rewrite(&writer->out, 0, &writer->header, sizeof writer->header);
+	pthread_mutex_unlock(&writer->lock);
 }
 
 uint64_t perfdata_writer_size(struct perfdata_writer *writer)

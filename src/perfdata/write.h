@@ -30,6 +30,7 @@ struct perfdata_writer_options {
 	unsigned cpus;
 	/* as perf record -z does: about eight times smaller; perf since 5.2 reads it, not every Hotspot */
 	bool compress;
+	bool keep_part; /* see outfile_open_part(): what a recorder wrote before it died can be read */
 };
 
 /* On failure nothing needs to be released. */
@@ -55,6 +56,9 @@ void perfdata_writer_build_id(struct perfdata_writer *writer, const char *path, 
  * it. May be called as often as one likes, also by the thread that gives the stacks; need not be called at all.
  */
 void perfdata_writer_settled(struct perfdata_writer *writer, uint64_t time);
+
+/* What was given so far is in the file, which is whole up to there but for what is known at the end only. */
+void perfdata_writer_flush(struct perfdata_writer *writer);
 
 /* Bytes so far, and whether a write failed (0 or its code). */
 uint64_t perfdata_writer_size(struct perfdata_writer *writer);

@@ -1,0 +1,199 @@
+#include "cmd/script_text.h"
+
+#include "base/hash.h"
+#include "base/index_map.h"
+#include "profile/match.h"
+
+#include <string.h>
+
+#define MOST_INLINED 64
+
+/* The lines of one address, made once: most frames of a recording repeat. */
+struct frame_text {
+	module_id module;
+	uint32_t version;
+	bool exact, unwound;
+	bool fits_module, fits_function; /* of the filters */
+	uint64_t address;
+	size_t at, size; /* in printer.lines */
+};
+
+struct script_text {
+	const struct profile_filter *filter;
+	const char *event; /* NULL: all */
+	struct outfile *out;
+	struct buf text; /* of one sample */
+	struct buf lines;
+	struct frame_text *frames;
+	size_t frame_count, frame_capacity;
+	struct index_map frame_map;
+	bool printed; /* some sample */
+};
+
+/* "java 24636 [000]  4794.109216:     250000 cycles: "; where no call chains were recorded names are in columns. */
+static void add_event_line(struct buf *out, const struct batch_sample *sample)
+{
+	buf_printf(out, sample->chain_most ? "%s %5d " : "%16s %5d ", sample->comm, sample->tid);
+	if (sample->cpu != UINT32_MAX)
+		buf_printf(out, "[%03u] ", sample->cpu);
+	uint64_t microseconds = sample->time / 1000;
+	buf_printf(out, "%5llu.%06llu: %10llu %*s: ", (unsigned long long)(microseconds / 1000000),
+		   (unsigned long long)(microseconds % 1000000), (unsigned long long)sample->period,
+		   (int)sample->event_columns, sample->event);
+}
+
+/* "7f3c1d0e4a2b work+0x1b (/usr/bin/server)"; `found` NULL: no symbol. */
+static void add_frame(struct buf *out, uint64_t shown, const struct symbol_frame *found, uint64_t address,
+		      const char *module)
+{
+	buf_printf(out, "%16llx %s", (unsigned long long)shown, found ? found->name : "[unknown]");
+	if (found && found->start)
+		buf_printf(out, "+0x%llx", (unsigned long long)(address - found->start));
+	buf_printf(out, " (%s)\n", found && found->inlined ? "inlined" : module);
+}
+
+/* What is known of one address. */
+struct place {
+	struct symbol_frame found[MOST_INLINED];
+	size_t count;
+	const char *module;
+};
+
+static void find_place(struct place *place, struct codes *codes, const struct stack_frame *frame)
+{
+	struct code *code = frame->module == MODULE_NONE ? NULL : codes_get(codes, frame->module);
+	if (code)
+		place->count = (frame->exact ? code_find : code_find_call)(code, frame->address, frame->version,
+									   place->found, MOST_INLINED);
+	else
+		place->count = 0;
+	place->module = code ? code_module_name(code, frame->address) : "[unknown]";
+}
+
+static struct frame_text make_frame(struct script_text *printer, struct codes *codes, const struct stack_frame *frame)
+{
+	const struct profile_filter *filter = printer->filter;
+	struct place place;
+	find_place(&place, codes, frame);
+	/* Of callers perf shows the return address where the kernel found it, and one less where it unwound itself. */
+	unsigned behind = !frame->exact && !frame->unwound;
+	struct frame_text text = {
+		.module = frame->module,
+		.exact = frame->exact,
+		.unwound = frame->unwound,
+		.address = frame->address,
+		.version = frame->version,
+		.at = printer->lines.size,
+		.fits_module = match_module(filter->modules, place.module),
+		.fits_function = !filter->functions,
+	};
+	for (size_t i = 0; i < place.count; i++) {
+		const struct symbol_frame *found = &place.found[i];
+		buf_char(&printer->lines, '\t');
+		add_frame(&printer->lines, frame->offset + behind, found, frame->address + behind, place.module);
+		text.fits_function = text.fits_function || match_text(filter->functions, found->name);
+	}
+	if (!place.count) {
+		buf_char(&printer->lines, '\t');
+		add_frame(&printer->lines, frame->offset + behind, NULL, 0, place.module);
+	}
+	text.size = printer->lines.size - text.at;
+	return text;
+}
+
+static const struct frame_text *frame_text(struct script_text *printer, struct codes *codes,
+					   const struct stack_frame *frame)
+{
+	uint64_t hash = hash_mix(frame->address ^ HASH_K0,
+				 hash_pair(frame->module, frame->version << 2 | frame->exact | frame->unwound << 1));
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&printer->frame_map, hash, &probe); i != INDEX_NONE;
+	     i = index_map_next(&printer->frame_map, &probe)) {
+		const struct frame_text *known = &printer->frames[i];
+		if (known->address == frame->address && known->module == frame->module &&
+		    known->version == frame->version && known->exact == frame->exact &&
+		    known->unwound == frame->unwound)
+			return known;
+	}
+	MEM_ROOM(printer->frames, printer->frame_count, printer->frame_capacity);
+	index_map_insert(&printer->frame_map, hash, (uint32_t)printer->frame_count);
+	printer->frames[printer->frame_count] = make_frame(printer, codes, frame);
+	return &printer->frames[printer->frame_count++];
+}
+
+/* Appends the stack; false when it does not fit the filters. */
+static bool add_stack(struct script_text *printer, struct codes *codes, const struct stack_frame *frames, size_t count)
+{
+	const struct profile_filter *filter = printer->filter;
+	bool fits_module = !filter->modules, fits_function = !filter->functions;
+	buf_char(&printer->text, '\n');
+	for (size_t i = 0; i < count; i++) {
+		const struct frame_text *text = frame_text(printer, codes, &frames[i]);
+		fits_module |= text->fits_module;
+		fits_function |= text->fits_function;
+		buf_add(&printer->text, printer->lines.data + text->at, text->size);
+	}
+	buf_char(&printer->text, '\n');
+	return fits_module && fits_function;
+}
+
+/* The one address of a sample without call chain, behind the event: as it was recorded, without inlined frames. */
+static bool add_address(struct script_text *printer, struct codes *codes, const struct batch_sample *sample,
+			const struct stack_frame *frame)
+{
+	const struct profile_filter *filter = printer->filter;
+	struct place place;
+	find_place(&place, codes, frame);
+	const struct symbol_frame *found = place.count ? &place.found[place.count - 1] : NULL;
+	buf_char(&printer->text, ' ');
+	add_frame(&printer->text, sample->ip, found, frame->address, place.module);
+	return match_module(filter->modules, place.module) &&
+	       (!filter->functions || (found && match_text(filter->functions, found->name)));
+}
+
+struct script_text *script_text_new(struct outfile *out, const struct profile_filter *filter, const char *event)
+{
+	struct script_text *printer = mem_zalloc(1, sizeof *printer);
+	printer->out = out;
+	printer->filter = filter;
+	printer->event = event;
+	return printer;
+}
+
+void script_text_free(struct script_text *printer)
+{
+	if (!printer)
+		return;
+	buf_release(&printer->text);
+	buf_release(&printer->lines);
+	free(printer->frames);
+	index_map_release(&printer->frame_map);
+	free(printer);
+}
+
+void script_text_next_recording(struct script_text *printer)
+{
+	printer->frame_count = 0;
+	index_map_clear(&printer->frame_map);
+	buf_clear(&printer->lines);
+}
+
+void script_text_sample(void *context, struct codes *codes, const struct batch_sample *sample,
+			const struct stack_frame *frames, size_t count)
+{
+	struct script_text *printer = context;
+	if (printer->event && strcmp(printer->event, sample->event) != 0)
+		return;
+	buf_clear(&printer->text);
+	add_event_line(&printer->text, sample);
+	if (sample->chain_most || !count ? !add_stack(printer, codes, frames, count) :
+					   !add_address(printer, codes, sample, &frames[0]))
+		return;
+	outfile_add(printer->out, printer->text.data, printer->text.size);
+	printer->printed = true;
+}
+
+bool script_text_printed(const struct script_text *printer)
+{
+	return printer->printed;
+}
