@@ -24,8 +24,8 @@ struct outfile {
 /* On failure nothing needs to be released. */
 int outfile_open(struct outfile *out, const char *path, struct err *err);
 /*
- * For what is of use without its end too: the temporary is called PATH.part, and stays when a write fails or the program
- * dies. Of a file that was not finished the earlier one is replaced.
+ * For what is of use without its end too: the temporary is called PATH.part, and stays when a write fails or the
+ * program dies. Of a file that was not finished the earlier one is replaced.
  */
 int outfile_open_part(struct outfile *out, const char *path, struct err *err);
 /* For what people read while standard output belongs to someone else. */

@@ -90,8 +90,8 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 void recorder_unblock_signals(struct recorder *recorder);
 
 /*
- * Waits for the command and returns its exit code, 128 + the signal that killed it; 0 when there was no command, or when
- * one that outlived the recording ended because it was asked to.
+ * Waits for the command and returns its exit code, 128 + the signal that killed it; 0 when there was no command, or
+ * when one that outlived the recording ended because it was asked to.
  */
 int recorder_wait(struct recorder *recorder);
 void recorder_close(struct recorder *recorder);
