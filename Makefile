@@ -179,8 +179,7 @@ bench: $(BUILD)/wick $(BUILD)/bench/symbolize
 
 ##: draws the pictures of the documents anew
 images: $(BUILD)/wick
-	@mkdir -p docs/images
-	$(BUILD)/wick flame --title 'A small shop' examples/shop.perf.txt.gz -o docs/images/flame.svg
+	scripts/images $(BUILD)
 
 $(BUILD)/bench/%: bench/%.c $(BUILD)/libwick.a $(BUILD)/flags
 	@mkdir -p $(@D)

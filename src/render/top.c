@@ -163,7 +163,7 @@ static void put_load(struct line *line, const struct drawing *d)
 	add_spark(&text, facts->busy + facts->busy_count - shown, shown);
 	if (line->columns > 70)
 		put_whole(line, STYLE_BETTER, text.data);
-	put(line, STYLE_PLAIN, "  ");
+	put_spaces(line, GAP);
 }
 
 /* "99.9 %"; what is not all of it never reads as 100. */
@@ -496,7 +496,7 @@ static void draw_hints(struct drawing *d)
 		put(&line, STYLE_ACCENT, hint->key);
 		put(&line, STYLE_DIM, " ");
 		put(&line, STYLE_DIM, hint->meaning);
-		put(&line, STYLE_PLAIN, "  ");
+		put_spaces(&line, GAP);
 	}
 	buf_add(d->out, line.text.data, line.text.size);
 	buf_release(&line.text);
