@@ -36,6 +36,8 @@ endif
 ifeq ($(BPF),yes)
 WICK_CFLAGS += -I$(BUILD)/gen/bpf
 LIBS := -lbpf -lelf $(LIBS)
+else
+WICK_CFLAGS += -DWICK_WITHOUT_ENGINE
 endif
 
 ifneq ($(strip $(SAN)),)

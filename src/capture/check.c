@@ -1,6 +1,7 @@
 #include "capture/check.h"
 
 #include "capture/check_files.h"
+#include "capture/engine_choice.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -255,24 +256,27 @@ static void capabilities(const struct check_system *system, struct check_result 
 		ok(result);
 }
 
+/* As record --engine auto decides. */
 static void bpf(const struct check_system *system, struct check_result *result)
 {
-	long long disabled = -1;
-	check_number(system, SYSCTL "unprivileged_bpf_disabled", &disabled);
-	if (disabled < 0) {
-		buf_str(&result->state, "this kernel has no BPF");
+	struct engine_facts facts = engine_facts_read(system);
+	CLEANUP_BUF struct buf reason = {0};
+	if (engine_fits(&facts, NULL, &reason)) {
+		buf_str(&result->state, ENGINE_BUILT ? "allowed: the BPF engine records" :
+						       "allowed, but this wick was built without the BPF engine");
+		if (ENGINE_BUILT)
+			ok(result);
 		result->now = "";
-		result->forever = "use a kernel with CONFIG_BPF_SYSCALL";
+		result->forever = ENGINE_BUILT ? "" : "apt install clang bpftool libbpf-dev, and build wick again";
 		return;
 	}
-	bool admin = check_capable(system, CAN_SYS_ADMIN);
-	if (admin || (check_capable(system, CAN_BPF) && check_capable(system, CAN_PERFMON))) {
-		buf_str(&result->state, "allowed");
-		ok(result);
-		return;
+	buf_add(&result->state, reason.data, reason.size);
+	if (facts.capable || !facts.bpf) {
+		result->now = "";
+		result->forever = facts.own_pids ? "run wick on the host" :
+						   "use a kernel of 6.1.36, 6.3.10 or later with CONFIG_BPF_SYSCALL "
+						   "and CONFIG_DEBUG_INFO_BTF, without lockdown=confidentiality";
 	}
-	buf_printf(&result->state,
-		   "not allowed: CAP_BPF and CAP_PERFMON are needed (unprivileged_bpf_disabled is %lld)", disabled);
 }
 
 static void btf(const struct check_system *system, struct check_result *result)

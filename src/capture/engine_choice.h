@@ -8,6 +8,13 @@
 
 enum engine_wish { ENGINE_AUTO, ENGINE_BPF, ENGINE_RING };
 
+/* False in a build without libbpf. */
+#ifdef WICK_WITHOUT_ENGINE
+#define ENGINE_BUILT false
+#else
+#define ENGINE_BUILT true
+#endif
+
 /* What the machine is. */
 struct engine_facts {
 	unsigned major, minor, patch; /* of the kernel; 0, 0, 0: not known */

@@ -78,7 +78,7 @@ void codes_release(struct codes *codes)
 	kernel_close(codes->kernel);
 	pthread_mutex_destroy(&codes->fetch_lock);
 	if (codes->live)
-		roots_release(&codes->roots);
+		live_files_release(&codes->files);
 	free(codes->module_roots);
 	cache_close(codes->cache);
 	pthread_mutex_destroy(&codes->kernel_lock);
@@ -88,11 +88,11 @@ void codes_release(struct codes *codes)
 void codes_set_live(struct codes *codes)
 {
 	codes->live = true;
-	roots_init(&codes->roots);
+	live_files_init(&codes->files);
 }
 
 /* Notes where a module that is new lies. */
-static void note_root(struct codes *codes, module_id module, int32_t pid)
+static void note_root(struct codes *codes, module_id module, const char *root)
 {
 	size_t old = codes->root_capacity;
 	if (module >= old) {
@@ -101,7 +101,7 @@ static void note_root(struct codes *codes, module_id module, int32_t pid)
 		memset(codes->module_roots + old, 0, (codes->root_capacity - old) * sizeof *codes->module_roots);
 	}
 	if (!codes->module_roots[module])
-		codes->module_roots[module] = roots_of(&codes->roots, pid);
+		codes->module_roots[module] = root;
 }
 
 /* Compilers map their jit-PID.dump once, as a sign that it is there. */
@@ -115,9 +115,16 @@ static bool is_jitdump(const char *path)
 module_id codes_add_module(struct codes *codes, const char *path, const struct build_id *build_id, int32_t pid)
 {
 	pthread_mutex_lock(&codes->lock);
+	const char *root = codes->live ? live_files_root(&codes->files, pid) : NULL;
+	struct build_id own = {0};
+	bool is_file = pid >= 0 && path[0] == '/' && path[1] != '/' && strncmp(path, "/dev/zero", 9) != 0;
+	if (root && is_file && !(build_id && build_id->size)) {
+		own = live_files_build_id(&codes->files, root, path);
+		build_id = &own;
+	}
 	module_id id = modules_add(codes->modules, path, build_id, pid);
-	if (codes->live)
-		note_root(codes, id, pid);
+	if (root)
+		note_root(codes, id, root);
 	if (pid >= 0 && is_jitdump(path)) {
 		MEM_ROOM(codes->dumps, codes->dump_count, codes->dump_capacity);
 		codes->dumps[codes->dump_count++] = (struct jit_file){.pid = pid, .path = mem_strdup(path)};

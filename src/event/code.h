@@ -5,8 +5,8 @@
 #ifndef WICK_EVENT_CODE_H
 #define WICK_EVENT_CODE_H
 
+#include "event/live_files.h"
 #include "process/process.h"
-#include "process/roots.h"
 #include "symbol/names.h"
 #include "unwind/unwind.h"
 
@@ -46,7 +46,7 @@ struct codes {
 	pthread_mutex_t fetch_lock; /* one download at a time */
 	unsigned not_fetched; /* modules that the budget did not suffice for */
 	bool live; /* processes still run: files are looked for where they see them */
-	struct roots roots;
+	struct live_files files; /* when live */
 	const char **module_roots; /* by module id, when live */
 	size_t root_capacity;
 };

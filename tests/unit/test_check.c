@@ -2,6 +2,7 @@
 
 #include "capture/check.h"
 #include "capture/check_modules.h"
+#include "capture/engine_choice.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,6 +46,7 @@ static int make_system(void **state)
 	assert_non_null(mkdtemp(root));
 	own_answer = cycles_answer = branch_answer = 0;
 	put("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
+	put("/proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01)\n");
 	put("/proc/sys/kernel/perf_event_paranoid", "2\n");
 	put("/proc/sys/kernel/kptr_restrict", "0\n");
 	put("/proc/sys/kernel/perf_event_mlock_kb", "516\n");
@@ -131,8 +133,24 @@ static void root_is_not_limited_by_the_settings(void **state)
 	expect("perf_event_paranoid", CHECK_OK, "of no effect");
 	expect("kptr_restrict", CHECK_OK, "visible");
 	expect("capabilities", CHECK_OK, "CAP_PERFMON, CAP_BPF, CAP_SYS_PTRACE, CAP_SYS_ADMIN");
-	expect("BPF", CHECK_OK, "allowed");
+	if (ENGINE_BUILT)
+		expect("BPF", CHECK_OK, "the BPF engine records");
+	else
+		expect("BPF", CHECK_WARN, "without the BPF engine");
 	expect("buffers", CHECK_OK, "16 kB");
+}
+
+static void the_bpf_line_tells_why_the_engine_is_not_used(void **state)
+{
+	(void)state;
+	put("/proc/self/status", AS_ROOT);
+	put("/proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.27-1 (2023-05-08)\n");
+	expect("BPF", CHECK_WARN, "6.1.27, which BPF programs that read stacks may freeze");
+	put("/proc/sys/kernel/osrelease", "5.10.0-28-amd64\n");
+	expect("BPF", CHECK_WARN, "the kernel is 5.10");
+	put("/proc/sys/kernel/osrelease", "6.8.0-45-generic\n");
+	put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
+	expect("BPF", CHECK_WARN, "locked down");
 }
 
 static void a_system_that_forbids_everything_is_bad(void **state)
@@ -311,6 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_SYSTEM(an_ordinary_user_is_told_what_root_would_add),
 		ON_SYSTEM(root_is_not_limited_by_the_settings),
+		ON_SYSTEM(the_bpf_line_tells_why_the_engine_is_not_used),
 		ON_SYSTEM(a_system_that_forbids_everything_is_bad),
 		ON_SYSTEM(a_filter_is_told_from_the_kernels_own_refusal),
 		ON_SYSTEM(a_kernel_without_perf_events_needs_another_kernel),

@@ -1,0 +1,80 @@
+#include "event/live_files.h"
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "symbol/elf.h"
+
+#include <string.h>
+
+void live_files_init(struct live_files *files)
+{
+	*files = (struct live_files){0};
+	roots_init(&files->roots);
+}
+
+void live_files_release(struct live_files *files)
+{
+	for (size_t i = 0; i < files->file_count; i++)
+		free(files->files[i].path);
+	free(files->files);
+	free(files->pids);
+	index_map_release(&files->pid_map);
+	index_map_release(&files->file_map);
+	roots_release(&files->roots);
+}
+
+static struct live_root *known_root(struct live_files *files, int32_t pid)
+{
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&files->pid_map, hash_u64((uint32_t)pid), &probe); i != INDEX_NONE;
+	     i = index_map_next(&files->pid_map, &probe))
+		if (files->pids[i].pid == pid)
+			return &files->pids[i];
+	return NULL;
+}
+
+/* A process whose root is ours, or that is gone, gives ""; of one that is gone the last answer counts. */
+const char *live_files_root(struct live_files *files, int32_t pid)
+{
+	const char *root = roots_of(&files->roots, pid);
+	struct live_root *known = known_root(files, pid);
+	if (known) {
+		if (*root)
+			known->root = root;
+		return known->root;
+	}
+	if (!*root)
+		return root;
+	index_map_insert(&files->pid_map, hash_u64((uint32_t)pid), (uint32_t)files->pid_count);
+	MEM_ROOM(files->pids, files->pid_count, files->pid_capacity);
+	files->pids[files->pid_count++] = (struct live_root){pid, root};
+	return root;
+}
+
+static struct build_id read_build_id(const char *root, const char *path)
+{
+	CLEANUP_BUF struct buf whole = {0};
+	struct elf_file *elf;
+	struct build_id id = {0};
+	buf_printf(&whole, "%s%s", root, path);
+	if (elf_open(&elf, whole.data, NULL))
+		return id;
+	id = elf_build_id(elf);
+	elf_close(elf);
+	return id;
+}
+
+struct build_id live_files_build_id(struct live_files *files, const char *root, const char *path)
+{
+	uint64_t hash = hash_bytes(path, strlen(path)) ^ hash_bytes(root, strlen(root));
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&files->file_map, hash, &probe); i != INDEX_NONE;
+	     i = index_map_next(&files->file_map, &probe))
+		if (!strcmp(files->files[i].path, path) && !strcmp(files->files[i].root, root))
+			return files->files[i].build_id;
+	index_map_insert(&files->file_map, hash, (uint32_t)files->file_count);
+	MEM_ROOM(files->files, files->file_count, files->file_capacity);
+	struct live_file *file = &files->files[files->file_count++];
+	*file = (struct live_file){root, mem_strdup(path), read_build_id(root, path)};
+	return file->build_id;
+}

@@ -1,0 +1,40 @@
+/*
+ * Where the files of live processes are and which build they are. Answers are kept: the process may be gone the next
+ * time, and records of a whole system come without build-ids.
+ */
+#ifndef WICK_EVENT_LIVE_FILES_H
+#define WICK_EVENT_LIVE_FILES_H
+
+#include "base/index_map.h"
+#include "process/roots.h"
+#include "symbol/build_id.h"
+
+struct live_root {
+	int32_t pid;
+	const char *root;
+};
+
+struct live_file {
+	const char *root; /* of `roots` */
+	char *path;
+	struct build_id build_id;
+};
+
+struct live_files {
+	struct roots roots;
+	struct live_root *pids;
+	size_t pid_count, pid_capacity;
+	struct index_map pid_map;
+	struct live_file *files;
+	size_t file_count, file_capacity;
+	struct index_map file_map;
+};
+
+void live_files_init(struct live_files *files);
+void live_files_release(struct live_files *files);
+/* What to put before a path of the process: "" when it sees the same files as we. Stays until release. */
+const char *live_files_root(struct live_files *files, int32_t pid);
+/* The build-id of a file below a root that live_files_root() gave; size 0 when it has none or cannot be read. */
+struct build_id live_files_build_id(struct live_files *files, const char *root, const char *path);
+
+#endif

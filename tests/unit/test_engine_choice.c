@@ -1,0 +1,116 @@
+/* When the BPF engine is used, and what is said when it is not. */
+#include "unit.h"
+
+#include "capture/engine_choice.h"
+
+#include <string.h>
+
+/* A machine on which it runs. */
+static struct engine_facts good(void)
+{
+	return (struct engine_facts){.major = 6, .minor = 12, .patch = 1, .bpf = true, .btf = true, .capable = true};
+}
+
+static struct engine_task task(void)
+{
+	return (struct engine_task){.call_graph = CALL_GRAPH_DWARF, .suitable = true};
+}
+
+static void expect_refusal(const struct engine_facts *facts, const struct engine_task *what, const char *part)
+{
+	struct buf reason = {0};
+	assert_false(engine_fits(facts, what, &reason));
+	assert_non_null(strstr(reason.data, part));
+	assert_null(strchr(reason.data, '\n'));
+	buf_release(&reason);
+}
+
+static void expect_version(unsigned major, unsigned minor, unsigned patch, const char *refusal)
+{
+	struct engine_facts facts = good();
+	struct buf reason = {0};
+	facts.major = major;
+	facts.minor = minor;
+	facts.patch = patch;
+	if (refusal)
+		expect_refusal(&facts, NULL, refusal);
+	else
+		assert_true(engine_fits(&facts, NULL, &reason));
+	buf_release(&reason);
+}
+
+static void root_on_a_new_kernel_has_the_engine(void **state)
+{
+	(void)state;
+	struct engine_facts facts = good();
+	struct engine_task what = task();
+	struct buf reason = {0};
+	assert_true(engine_fits(&facts, NULL, &reason));
+	assert_true(engine_fits(&facts, &what, &reason));
+	assert_int_equal(reason.size, 0);
+}
+
+static void old_kernels_and_those_that_freeze_are_left_alone(void **state)
+{
+	(void)state;
+	expect_version(4, 19, 0, "needs 5.15");
+	expect_version(5, 14, 99, "the kernel is 5.14");
+	expect_version(5, 15, 0, NULL);
+	expect_version(5, 18, 19, NULL);
+	expect_version(5, 19, 0, "may freeze");
+	expect_version(6, 0, 12, "may freeze");
+	expect_version(6, 1, 35, "6.1.35");
+	expect_version(6, 1, 36, NULL);
+	expect_version(6, 1, 129, NULL);
+	expect_version(6, 2, 16, "may freeze");
+	expect_version(6, 3, 9, "may freeze");
+	expect_version(6, 3, 10, NULL);
+	expect_version(6, 4, 0, NULL);
+	expect_version(7, 0, 0, NULL);
+}
+
+static void what_a_machine_lacks_is_named(void **state)
+{
+	(void)state;
+	struct engine_facts facts = good();
+	facts.bpf = false;
+	expect_refusal(&facts, NULL, "CONFIG_BPF_SYSCALL");
+	facts = good();
+	facts.btf = false;
+	expect_refusal(&facts, NULL, "CONFIG_DEBUG_INFO_BTF");
+	facts = good();
+	facts.capable = false;
+	expect_refusal(&facts, NULL, "root, or CAP_BPF and CAP_PERFMON");
+	facts = good();
+	facts.confidential = true;
+	expect_refusal(&facts, NULL, "lockdown=confidentiality");
+	facts = good();
+	facts.own_pids = true;
+	expect_refusal(&facts, NULL, "--pid=host");
+}
+
+static void what_the_engine_cannot_record_is_named(void **state)
+{
+	(void)state;
+	struct engine_facts facts = good();
+	struct engine_task what = task();
+	what.call_graph = CALL_GRAPH_FP;
+	expect_refusal(&facts, &what, "--call-graph");
+	what = task();
+	what.max_depth = 1025;
+	expect_refusal(&facts, &what, "1024 frames");
+	what = task();
+	what.suitable = false;
+	expect_refusal(&facts, &what, "clocks and counters");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(root_on_a_new_kernel_has_the_engine),
+		cmocka_unit_test(old_kernels_and_those_that_freeze_are_left_alone),
+		cmocka_unit_test(what_a_machine_lacks_is_named),
+		cmocka_unit_test(what_the_engine_cannot_record_is_named),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
