@@ -171,7 +171,8 @@ deps-build:
 # --- trying it ---
 
 ##: records the bundled program and draws it: build/demo/flamegraph.svg
-demo: deps-build
+demo:
+	@scripts/deps build demo
 	@$(MAKE) --no-print-directory BUILD='$(BUILD)' $(BUILD)/wick
 	@scripts/demo $(BUILD)
 
