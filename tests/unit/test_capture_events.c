@@ -93,7 +93,7 @@ static void test_refused(void **state)
 	assert_refused("cycles:pppp", "at most three");
 	assert_refused("rxyz", "no event 'rxyz'");
 	assert_refused("r11112222333344445", "no event");
-	assert_refused("../../etc:passwd", "No such file");
+	assert_refused("../../no-such-folder:passwd", "No such file");
 	assert_refused("..:passwd", "no event");
 	assert_refused("nosuchpmu/event=1/", "no PMU 'nosuchpmu'");
 	assert_refused("./x/", "FILE:FUNCTION");
