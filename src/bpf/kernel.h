@@ -9,6 +9,7 @@ struct mm_struct;
 
 struct task_struct {
 	unsigned int flags;
+	unsigned int __state;
 	struct mm_struct *mm;
 	unsigned in_execve : 1;
 } BY_KERNEL;

@@ -81,6 +81,15 @@ enum layout_end {
 
 enum layout_mode { LAYOUT_MODE_USER, LAYOUT_MODE_KERNEL };
 
+/* `extra` of a switch: what became of the thread, in the bits that sched:sched_switch shows. */
+enum layout_left {
+	LAYOUT_LEFT_RUNNABLE = 0,
+	LAYOUT_LEFT_SLEEPING = 0x01,
+	LAYOUT_LEFT_UNINTERRUPTIBLE = 0x02,
+	LAYOUT_LEFT_DEAD = 0x20,
+	LAYOUT_LEFT_IDLE = 0x82,
+};
+
 /* A stack as it is counted: samples with the same key are added up. */
 struct layout_key {
 	__u64 user, kernel; /* hashes of the two parts of the stack */

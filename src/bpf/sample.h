@@ -18,6 +18,7 @@
 
 const volatile __u32 copy_bytes = 16384; /* of the stack, where wick unwinds */
 const volatile __u8 timeline = 0; /* every sample is told of, with its time */
+const volatile __u32 told_singly = 0; /* and every one of these sources, by bit */
 const volatile __u32 cpu_count = 1;
 
 /* NULL when the sample is not wanted. */
@@ -156,7 +157,7 @@ static __always_inline void count_stack(struct scratch *s)
 {
 	struct layout_record *record = &s->record;
 	struct layout_count *known = bpf_map_lookup_elem(&counts, &record->key);
-	if (known && !timeline) {
+	if (known && !timeline && !(told_singly >> (record->key.source & 31) & 1)) {
 		__sync_fetch_and_add(&known->count, 1);
 		__sync_fetch_and_add(&known->weight, record->weight);
 		return;

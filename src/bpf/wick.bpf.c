@@ -12,6 +12,23 @@
 char programs_license[] SEC("license") = "Dual MIT/GPL";
 
 #define USER_RPL 3
+/* Bits of the state of a task, which have been the same since Linux 4.14. */
+#define STATE_UNINTERRUPTIBLE 0x2
+#define STATE_DEAD 0x80
+#define STATE_NOLOAD 0x400
+
+const volatile __u32 switch_sources = 0; /* by bit: events that happen when a thread leaves its CPU */
+
+/* What the thread will do meanwhile, as sched:sched_switch tells it (LAYOUT_LEFT_*). */
+static __always_inline __u64 state_of_task(void)
+{
+	__u32 state = bpf_get_current_task_btf()->__state;
+	if (state & STATE_DEAD)
+		return LAYOUT_LEFT_DEAD;
+	if (state & STATE_UNINTERRUPTIBLE)
+		return state & STATE_NOLOAD ? LAYOUT_LEFT_IDLE : LAYOUT_LEFT_UNINTERRUPTIBLE;
+	return state ? LAYOUT_LEFT_SLEEPING : LAYOUT_LEFT_RUNNABLE;
+}
 
 static __always_inline void registers_of_context(struct scratch *s, const struct bpf_perf_event_data *ctx)
 {
@@ -41,6 +58,8 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, __u16 source)
 	struct scratch *s = sample_begin(LAYOUT_SLOT_SAMPLE, source, ctx->sample_period);
 	if (!s)
 		return 0;
+	if (switch_sources >> (source & 31) & 1)
+		s->record.key.extra = state_of_task();
 	s->record.ip = ctx->regs.rip;
 	if ((ctx->regs.cs & 3) == USER_RPL) {
 		s->record.key.mode = LAYOUT_MODE_USER;

@@ -121,6 +121,8 @@ static struct event_sample sample_of(const struct layout_record *record)
 		.ip = record->ip,
 		.period = record->weight,
 		.count = 1,
+		.raw = (const uint8_t *)&record->key.extra,
+		.raw_size = sizeof record->key.extra,
 	};
 }
 

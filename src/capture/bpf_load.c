@@ -90,7 +90,7 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	maps->mapping_room = many ? 131072 : 32768;
 	maps->process_room = many ? 16384 : 4096;
 	maps->count_room = many ? 65536 : 32768;
-	maps->record_room = many ? 8u << 20 : 4u << 20;
+	maps->record_room = many || options->told_singly ? 8u << 20 : 4u << 20;
 	bpf_map__set_max_entries(skeleton->maps.mappings, maps->mapping_room);
 	bpf_map__set_max_entries(skeleton->maps.processes, maps->process_room);
 	bpf_map__set_max_entries(skeleton->maps.counts, maps->count_room);
@@ -100,6 +100,8 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	skeleton->rodata->max_depth = options->max_depth;
 	skeleton->rodata->copy_bytes = options->copy_bytes;
 	skeleton->rodata->timeline = options->timeline;
+	skeleton->rodata->told_singly = options->told_singly;
+	skeleton->rodata->switch_sources = options->switches;
 }
 
 static void note_maps(struct bpf_programs *programs)

@@ -38,6 +38,8 @@ struct engine_options {
 	uint32_t copy_bytes; /* of a stack that is unwound outside, at most LAYOUT_COPY_MOST */
 	bool timeline; /* every sample is told of with its time; else they are added up in the kernel */
 	bool many_processes; /* larger maps */
+	uint32_t told_singly; /* by bit: sources whose samples are never added up */
+	uint32_t switches; /* by bit: sources that happen when a thread leaves its CPU; `raw` is its state then */
 };
 
 #define ENGINE_SOURCES_MOST 4

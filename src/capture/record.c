@@ -226,10 +226,40 @@ static bool mark_events(struct capture_events *events)
 	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
 		struct capture_event *event = &events->items[i];
 		event->by_engine = event->attr.type != PERF_TYPE_TRACEPOINT && !event->path && !event->everywhere &&
-				   !event->bare && !event->attr.precise_ip && event->derive.rule == DERIVE_PASS;
+				   !event->bare && !event->attr.precise_ip &&
+				   (event->derive.rule == DERIVE_PASS || event->derive.rule == DERIVE_CLOCK);
+		event->by_engine |= event->derive.rule == DERIVE_SWITCH;
 		some = some || event->by_engine;
 	}
 	return some;
+}
+
+/* Waits are computed of the times of samples, so these are not added up. */
+static void mark_single(const struct capture_events *events, struct engine_options *engine)
+{
+	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
+		bool is_switch = events->items[i].derive.rule == DERIVE_SWITCH;
+		engine->switches |= (uint32_t)is_switch << i;
+		engine->told_singly |= (uint32_t)(is_switch || events->items[i].derive.rule == DERIVE_CLOCK) << i;
+	}
+}
+
+/* The programs are not called by tracepoints but by the event of the same moment, and tell the state themselves. */
+static void take_switches(struct capture_events *events)
+{
+	for (size_t i = 0; i < events->count; i++) {
+		struct capture_event *event = &events->items[i];
+		if (!event->by_engine || event->derive.rule != DERIVE_SWITCH)
+			continue;
+		event->attr.type = PERF_TYPE_SOFTWARE;
+		event->attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+		event->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;
+		event->attr.exclude_idle = 1;
+		events->prev_state = (struct trace_field){.size = sizeof(uint64_t)};
+		events->next_pid = (struct trace_field){0};
+		free(event->name);
+		event->name = mem_strdup("context-switches");
+	}
 }
 
 /* The BPF engine where it is wanted and possible; with ENGINE_AUTO the reason why not is only a note. */
@@ -251,9 +281,12 @@ static int choose_engine(struct recorder *recorder, const struct attr_shape *sha
 		.many_processes = target_is_by_cpu(&recorder->target),
 	};
 	struct err refusal = {0};
+	mark_single(options->events, &engine);
 	if (engine_fits(&facts, &task, &reason)) {
-		if (!engine_open(&recorder->engine, &engine, &refusal))
+		if (!engine_open(&recorder->engine, &engine, &refusal)) {
+			take_switches(options->events);
 			return 0;
+		}
 		buf_str(&reason, err_text(&refusal));
 	}
 	for (size_t i = 0; i < options->events->count; i++)
@@ -348,7 +381,7 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
 	if (!result)
 		result = choose_engine(recorder, &rings.shape, err);
-	rings.eager = recorder->engine;
+	rings.eager = recorder->engine && !options->events->switches; /* there are too many of these */
 	if (!result && options->command)
 		result = target_start_command(&recorder->target, options->command, &recorder->old_mask, err);
 	if (!result)
