@@ -245,11 +245,12 @@ int check_modules_of_command(struct check_modules *modules, const char *command,
 	struct elf_file *elf;
 	if (!find_program(command, &program))
 		return err_set(err, ERR_OPEN, "there is no program %s", command);
+	char *path CLEANUP_FREE = realpath(program.data, NULL); /* as mappings have it */
 	int result = elf_open(&elf, program.data, NULL);
 	if (result)
 		return err_set(err, ERR_FORMAT, "%s is no 64-bit ELF program (a script?); name its interpreter",
 			       program.data);
-	add_module(modules, program.data, "");
+	add_module(modules, path ? path : program.data, "");
 	const char *loader = trusted_loader(elf);
 	if (*loader)
 		result = ask_loader(modules, loader, program.data, err);

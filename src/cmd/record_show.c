@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define TOP_FUNCTIONS 10
+#define FEW_SAMPLES 100 /* a share of 10 % is known within ±6 % then */
 #define REDRAW_NS 200000000ull
 
 void record_show_start(struct record_run *run)
@@ -21,21 +22,52 @@ void record_show_end(const struct record_run *run)
 		fputs("\r\033[K", stderr);
 }
 
+static void add_whole_stacks(struct buf *line, const struct collector *collector)
+{
+	uint64_t whole = collector_ends(collector, STACK_WHOLE), all = 0;
+	for (int end = 0; end < STACK_ENDS; end++)
+		all += collector_ends(collector, end);
+	if (!all)
+		return;
+	double percent = 100.0 * (double)whole / (double)all;
+	/* What is not all of it does not read as 100. */
+	buf_printf(line, whole < all ? " · %.1f %% whole stacks" : " · %.0f %% whole stacks",
+		   whole < all && percent > 99.9 ? 99.9 : percent);
+}
+
+/* Adds what was written since the last call, if there is room: a line that wraps could not be drawn over. */
+static void add_part(struct buf *line, struct buf *part)
+{
+	size_t columns = (size_t)term_width(STDERR_FILENO, 80) - 1;
+	if (part->size && text_columns(line->data, line->size) + text_columns(part->data, part->size) <= columns)
+		buf_add(line, part->data, part->size);
+	buf_clear(part);
+}
+
 void record_show_progress(struct record_run *run, const struct recorder_progress *progress)
 {
 	if (!run->live || progress->elapsed < run->drawn + REDRAW_NS)
 		return;
 	run->drawn = progress->elapsed;
 	CLEANUP_BUF struct buf line = {0};
-	buf_printf(&line, "\r\033[Krecording %.1f s", (double)progress->elapsed / RECORD_SECOND);
-	if (progress->duration)
-		buf_printf(&line, " of %.15g", (double)progress->duration / RECORD_SECOND);
-	buf_str(&line, " · ");
-	text_grouped(&line, (int64_t)progress->samples);
-	buf_str(&line, " samples · ");
-	text_grouped(&line, (int64_t)progress->lost);
-	buf_str(&line, " lost · Ctrl-C ends");
-	fwrite(line.data, 1, line.size, stderr);
+	CLEANUP_BUF struct buf part = {0};
+	buf_printf(&line, "recording %.1f s", (double)progress->elapsed / RECORD_SECOND);
+	if (progress->duration > progress->elapsed)
+		buf_printf(&part, ", %.1f s left", (double)(progress->duration - progress->elapsed) / RECORD_SECOND);
+	add_part(&line, &part);
+	buf_str(&part, " · ");
+	text_grouped(&part, (int64_t)progress->samples);
+	buf_str(&part, " samples");
+	add_part(&line, &part);
+	buf_str(&part, " · ");
+	text_grouped(&part, (int64_t)progress->lost);
+	buf_str(&part, " lost");
+	add_part(&line, &part);
+	add_whole_stacks(&part, run->collector);
+	add_part(&line, &part);
+	buf_str(&part, " · Ctrl-C ends");
+	add_part(&line, &part);
+	fprintf(stderr, "\r\033[K%s", line.data);
 }
 
 static void print_file(const struct record_run *run, enum record_file kind, struct outfile *out)
@@ -78,6 +110,16 @@ void record_show_causes(const struct record_run *run)
 	}
 }
 
+/* Shares of a few samples say little, which a table does not show. */
+static void say_when_few(const struct record_run *run)
+{
+	uint64_t samples = run->profile.quality.samples;
+	if (run->shown.view || run->options.period || samples >= FEW_SAMPLES)
+		return;
+	say_note("only %llu %s: shares are rough; a longer recording or more than %lld Hz (-F) gives more",
+		 (unsigned long long)samples, samples == 1 ? "sample" : "samples", run->options.frequency);
+}
+
 void record_show_summary(struct record_run *run)
 {
 	struct outfile out;
@@ -101,4 +143,5 @@ void record_show_summary(struct record_run *run)
 			print_file(run, kind, &out);
 	show_engine(run, &out);
 	outfile_commit(&out, &err);
+	say_when_few(run);
 }

@@ -546,6 +546,14 @@ unsigned collector_not_fetched(const struct collector *collector)
 	return collector->codes.not_fetched;
 }
 
+uint64_t collector_ends(const struct collector *collector, enum stack_end end)
+{
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < collector->worker_count; i++)
+		sum += __atomic_load_n(&collector->workers[i].tally.ends[end], __ATOMIC_RELAXED);
+	return sum;
+}
+
 unsigned collector_worker_count(const struct collector *collector)
 {
 	return collector->worker_count;
@@ -568,10 +576,9 @@ struct codes *collector_codes(struct collector *collector)
 /* The reason that most stacks end early for. */
 static void advise_truncated(const struct collector *collector, struct buf *out)
 {
-	uint64_t ends[STACK_ENDS] = {0};
-	for (unsigned i = 0; i < collector->worker_count; i++)
-		for (int k = 0; k < STACK_ENDS; k++)
-			ends[k] += collector->workers[i].tally.ends[k];
+	uint64_t ends[STACK_ENDS];
+	for (int k = 0; k < STACK_ENDS; k++)
+		ends[k] = collector_ends(collector, k);
 	uint32_t bytes = 0;
 	for (size_t i = 0; i < collector->source_count; i++)
 		bytes = collector->sources[i].stack_bytes > bytes ? collector->sources[i].stack_bytes : bytes;

@@ -62,6 +62,8 @@ struct event_sink collector_sink(struct collector *collector);
 void collector_flush(struct collector *collector);
 /* For how many modules debuginfod was not asked, since its budget was used up. */
 unsigned collector_not_fetched(const struct collector *collector);
+/* How many samples have a stack that ends so, as far as the workers have come. From any thread. */
+uint64_t collector_ends(const struct collector *collector, enum stack_end end);
 /* How many there are to follow; and one of them, from any thread: see profile_follow(). Addresses have no names yet. */
 unsigned collector_worker_count(const struct collector *collector);
 void collector_follow(struct collector *collector, unsigned worker, struct profile_follower *follower,

@@ -148,5 +148,5 @@ void tally_add(struct tally *tally, const struct batch_sample *sample, const str
 	struct value_type *type = &tally->profile.values[value];
 	if (type->first_seen > sample->source)
 		type->first_seen = sample->source;
-	tally->ends[end] += sample->count;
+	__atomic_fetch_add(&tally->ends[end], sample->count, __ATOMIC_RELAXED);
 }

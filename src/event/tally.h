@@ -12,7 +12,7 @@
 struct tally {
 	struct profile profile;
 	struct preparer *preparer; /* gets addresses that are new; NULL: nobody */
-	uint64_t ends[STACK_ENDS]; /* samples, by how their stack ends */
+	uint64_t ends[STACK_ENDS]; /* samples, by how their stack ends; others may read them at any time */
 	function_id *module_function; /* by module id + 2; PROFILE_NONE: not made yet */
 	size_t function_capacity;
 	/* The sample before: the next one often shares its thread and most of its stack. */
