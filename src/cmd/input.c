@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "cmd/recording.h"
+#include "import/uninline.h"
 #include "profile/view.h"
 
 #include <string.h>
@@ -73,7 +74,11 @@ static int import_text(struct profile *profile, const char *path, struct input_h
 	};
 	struct err err = {0};
 	head->fd = -1;
-	if (!import_file(profile, path, &import, report, &err))
+	if (options->uninline)
+		import.uninliner = uninliner_new(&(struct symbol_options){.names = input_name_style(options->names)});
+	int result = import_file(profile, path, &import, report, &err);
+	uninliner_free(import.uninliner);
+	if (!result)
 		return -1;
 	say_report(report);
 	return say_failure(&err);

@@ -9,6 +9,7 @@
 
 struct input_options {
 	bool pid, tid, kernel, jit, all, addrs, inline_frames, srcline;
+	bool uninline; /* inlined functions were asked for: text that does not tell them is completed */
 	bool comm; /* negatable, default on */
 	bool merge_threads, module, cache;
 	const char *event_filter, *names, *count, *time;
@@ -61,7 +62,9 @@ struct input_options {
 /* What is taken of an input and what is looked up, without how it is shown. */
 #define INPUT_TAKE_ROWS(owner)                                                                                        \
 	{.name = "inline", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, inline_frames), .negatable = true,       \
-	 .help = "Show inlined functions as frames of their own. This is the default; --no-inline leaves them out."}, \
+	 .given = INPUT_FIELD(owner, uninline),                                                                       \
+	 .help = "Show inlined functions as frames of their own. This is the default; --no-inline leaves them out. "  \
+		 "With --inline also in the text of perf script --no-inline, as far as the files it names are here."}, \
 	{.name = "names", .type = OPTION_CHOICE, .offset = INPUT_FIELD(owner, names), .argument = "STYLE",            \
 	 .choices = input_name_choices,                                                                               \
 	 .help = "Function names of perf.data: full (default), short (template arguments left out) or raw."},         \

@@ -266,6 +266,8 @@ static int take_option(struct parser *parser, const char *shown, struct match ma
 		if (row == &help_row)
 			return help_print(parser->command);
 		*(bool *)field_of(parser, row) = !match.negated;
+		if (row->given)
+			*(bool *)((char *)parser->fields + row->given) = !match.negated;
 		return -1;
 	}
 	if (!value) {

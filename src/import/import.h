@@ -20,6 +20,8 @@ struct import_options {
 	bool source_lines; /* perf script: frames are followed by a line with their source position */
 	/* perf script: Java types keep their L and semicolons, as stackcollapse-perf.pl has it with --pid and --tid */
 	bool java_as_written;
+	struct uninliner
+		*uninliner; /* perf script: asked for inlined functions that the text leaves out; NULL: nobody */
 	bool progress; /* show a progress line on a terminal */
 	const struct import_opened *opened; /* NULL: the path is opened */
 };

@@ -9,6 +9,8 @@
 #include "import/perf_event.h"
 #include "import/perf_frame.h"
 #include "import/shard.h"
+#include "import/uninline.h"
+#include "profile/tidy.h"
 
 /* What a line stands for: a frame, or one of these with an index in the lower bits. */
 #define LINE_UNRESOLVED 0x80000000u /* a frame without a symbol */
@@ -21,6 +23,9 @@ enum {
 	LINE_BAD = LINE_SPECIAL | 0x30000000,
 };
 #define LINE_INDEX 0x0fffffffu
+
+#define MOST_INLINED 64
+static const char INLINED[] = "(inlined)"; /* where the module would stand */
 
 struct chain {
 	uint32_t first, count; /* in chain_frames, innermost first */
@@ -35,7 +40,9 @@ struct sourced_frame {
 struct parser {
 	struct shard *shard;
 	struct profile *profile;
-	struct line_cache caches[2]; /* [1]: in threads called "java", whose symbols are tidied more */
+	struct uninliner *uninliner; /* NULL: none */
+	/* +1: in threads called "java", whose symbols are tidied more; +2: what is inlined there was told before */
+	struct line_cache caches[4];
 	struct chain *chains;
 	size_t chain_count, chain_capacity;
 	frame_id *chain_frames;
@@ -47,7 +54,7 @@ struct parser {
 	size_t unresolved_capacity;
 
 	/* the sample being read */
-	bool open, java;
+	bool open, java, inlines_told;
 	thread_id thread;
 	value_id value;
 	int64_t weight;
@@ -69,8 +76,9 @@ static void *start(struct shard *shard)
 	struct parser *parser = mem_zalloc(1, sizeof *parser);
 	parser->shard = shard;
 	parser->profile = &shard->profile;
-	line_cache_init(&parser->caches[0]);
-	line_cache_init(&parser->caches[1]);
+	parser->uninliner = shard->options->uninliner;
+	for (size_t i = 0; i < sizeof parser->caches / sizeof *parser->caches; i++)
+		line_cache_init(&parser->caches[i]);
 	parser->last_value = PROFILE_NONE;
 	return parser;
 }
@@ -88,8 +96,8 @@ static void finish(struct shard *shard)
 {
 	struct parser *parser = shard->parser;
 	count_unresolved_by_module(parser);
-	line_cache_release(&parser->caches[0]);
-	line_cache_release(&parser->caches[1]);
+	for (size_t i = 0; i < sizeof parser->caches / sizeof *parser->caches; i++)
+		line_cache_release(&parser->caches[i]);
 	free(parser->chains);
 	free(parser->chain_frames);
 	free(parser->sourced);
@@ -169,6 +177,23 @@ static uint32_t line_of_source(struct parser *parser, const char *line, size_t l
 	return LINE_SOURCE | profile_string(parser->profile, text->data ? text->data : "", text->size);
 }
 
+/* Adds the function of the line with what was inlined there, if that can be found out. */
+static bool add_uninlined(struct line_functions *functions, const struct perf_frame *line)
+{
+	struct parser *parser = functions->parser;
+	struct symbol_frame frames[MOST_INLINED];
+	size_t count = 0;
+	if (parser->uninliner && !parser->inlines_told)
+		count = uninliner_find(parser->uninliner, line, frames, MOST_INLINED);
+	for (size_t i = count; i-- > 0;) {
+		buf_clear(&parser->scratch);
+		tidy_name(&parser->scratch, frames[i].name, strlen(frames[i].name), false);
+		add_function(functions, parser->scratch.data, parser->scratch.size,
+			     frames[i].inlined ? FRAME_INLINED : FRAME_NATIVE);
+	}
+	return count != 0;
+}
+
 static uint32_t understand(struct parser *parser, const char *line, size_t length)
 {
 	struct perf_frame frame;
@@ -183,7 +208,8 @@ static uint32_t understand(struct parser *parser, const char *line, size_t lengt
 	};
 	uint32_t first = (uint32_t)parser->chain_frame_count;
 	struct perf_frame_style style = {.java = parser->java, .addresses = parser->shard->options->addresses};
-	perf_frame_functions(&frame, style, &parser->scratch, add_function, &functions);
+	if (inlined || !add_uninlined(&functions, &frame))
+		perf_frame_functions(&frame, style, &parser->scratch, add_function, &functions);
 	return line_of_frames(parser, first);
 }
 
@@ -257,15 +283,22 @@ static void take_special(struct parser *parser, uint32_t meaning)
 	}
 }
 
+static bool ends_with(const char *line, size_t length, const char *end, size_t end_length)
+{
+	return length >= end_length && !memcmp(line + length - end_length, end, end_length);
+}
+
 static inline void take_stack_line(struct parser *parser, const char *line, size_t length)
 {
-	struct line_cache *cache = &parser->caches[parser->java];
+	struct line_cache *cache = &parser->caches[parser->java | parser->inlines_told << 1];
 	uint64_t hash = hash_bytes(line, length);
 	uint32_t meaning;
 	if (!line_cache_find(cache, hash, line, length, &meaning)) {
 		meaning = understand(parser, line, length);
 		line_cache_add(cache, hash, line, length, meaning);
 	}
+	if (parser->uninliner)
+		parser->inlines_told = ends_with(line, length, INLINED, strlen(INLINED));
 	if (__builtin_expect(meaning & LINE_SPECIAL, 0))
 		take_special(parser, meaning);
 	else
@@ -285,7 +318,7 @@ static void end_sample(struct parser *parser)
 	profile->quality.samples++;
 	profile->quality.truncated += truncated;
 	profile->quality.unresolved += parser->unresolved_frames != 0;
-	parser->open = false;
+	parser->open = parser->inlines_told = false;
 	parser->frame_count = 0;
 	parser->unresolved_frames = 0;
 }
