@@ -5,7 +5,7 @@
 # picture beside the programs that people use for it today.
 
 units=${BENCH_UNITS:-12}
-limit=${BENCH_LIMIT:-120}
+limit=${BENCH_LIMIT:-200}
 hotspot=${HOTSPOT_PERFPARSER:-/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser}
 symbolize=${wick%/*}/bench/symbolize
 cxx=${CXX:-g++}
@@ -209,7 +209,7 @@ symbols_group() {
 }
 
 data_groups() {
-	data_group dwarf dwarf 10 -F 9999 --call-graph dwarf,8192 -m 32M
+	data_group dwarf dwarf 8 -F 9999 --call-graph dwarf,16384 -m 32M
 	data_group fp fp 24 -F 19999 -g -m 8M
 	data_large_group
 	symbols_group

@@ -43,7 +43,7 @@ struct option_row {
 	const char *const *choices; /* NULL-terminated */
 	double min, max;
 	size_t list; /* OPTION_FLAG: offset of a struct option_list; 0: none */
-	size_t given; /* OPTION_FLAG: offset of a bool that tells whether it was asked for, whatever the default; 0: none */
+	size_t given; /* OPTION_FLAG: offset of a bool that tells whether it was asked for; 0: none */
 	const char *only; /* the command that has it, where several share a table; NULL: all of them */
 	bool negatable;
 	bool hidden; /* accepted for compatibility, not listed in --help; listed in the man page */

@@ -22,13 +22,14 @@ struct answer {
 /* Looking up the frames of `addresses` from `from` on. */
 struct job {
 	const struct profile *addresses;
-	struct codes *codes;
 	const module_id *module; /* by function of `addresses` */
+	struct code **code; /* the same; NULL: none */
 	size_t from, count;
 	uint32_t *order; /* frames, sorted by module and address, those of the kernel last */
 	struct answer *answers; /* by frame − from */
 	size_t *starts; /* where in `order` a module begins */
 	size_t start_count;
+	unsigned threads;
 	atomic_size_t next_start, next;
 	struct arena *arenas; /* by worker: where its answers live */
 };
@@ -58,11 +59,10 @@ static int compare_addresses(const void *left, const void *right, void *context)
 static void look_up(struct job *job, uint32_t id, struct arena *arena)
 {
 	const struct frame *frame = &job->addresses->frames[id];
-	module_id module = job->module[frame->function];
 	struct symbol_frame frames[MOST_INLINED];
-	if (module >= MODULE_TEXT)
+	struct code *code = job->code[frame->function];
+	if (!code)
 		return;
-	struct code *code = codes_get(job->codes, module);
 	size_t count = frame->line & 1 ? code_find(code, frame->address, frame->line >> 1, frames, MOST_INLINED) :
 					 code_find_call(code, frame->address, frame->line >> 1, frames, MOST_INLINED);
 	if (!count)
@@ -91,15 +91,23 @@ static void work(void *context, unsigned worker)
 	size_t count = job->count, start;
 	while ((start = atomic_fetch_add(&job->next_start, 1)) < job->start_count)
 		look_up(job, job->order[job->starts[job->start_count - 1 - start]], &job->arenas[worker]);
-	for (;;) {
-		size_t from = atomic_fetch_add(&job->next, CHUNK);
-		if (from >= count)
-			return;
+	size_t chunks = (count + CHUNK - 1) / CHUNK, each = (chunks + job->threads - 1) / job->threads, next;
+	while ((next = atomic_fetch_add(&job->next, 1)) < each * job->threads) {
+		/* Neighbours are of one compilation unit, which threads would wait for: each has a part of its own. */
+		size_t from = (next % job->threads * each + next / job->threads) * CHUNK;
 		size_t to = from + CHUNK < count ? from + CHUNK : count;
 		for (size_t i = from; i < to; i++)
 			if (!starts_module(job, i))
 				look_up(job, job->order[i], &job->arenas[worker]);
 	}
+}
+
+static void get_codes(struct job *job, struct codes *codes)
+{
+	job->code = mem_zalloc(job->addresses->function_count, sizeof *job->code);
+	for (size_t i = 0; i < job->addresses->function_count; i++)
+		if (job->module[i] < MODULE_TEXT)
+			job->code[i] = codes_get(codes, job->module[i]);
 }
 
 static void put_in_order(struct job *job)
@@ -328,8 +336,8 @@ static void name_frames(struct symbolizer *n, const struct profile *addresses)
 	unsigned threads = n->options.threads ? n->options.threads : 1;
 	struct job job = {
 		.addresses = addresses,
-		.codes = n->codes,
 		.module = n->module,
+		.threads = threads,
 		.from = n->frame_count,
 		.count = addresses->frame_count - n->frame_count,
 	};
@@ -337,6 +345,7 @@ static void name_frames(struct symbolizer *n, const struct profile *addresses)
 		return;
 	job.answers = mem_zalloc(job.count, sizeof *job.answers);
 	job.arenas = mem_zalloc(threads, sizeof *job.arenas);
+	get_codes(&job, n->codes);
 	put_in_order(&job);
 	parallel_run(threads, work, &job);
 	if (n->options.keep_names)
@@ -346,6 +355,7 @@ static void name_frames(struct symbolizer *n, const struct profile *addresses)
 		name_address(n, addresses, &addresses->frames[job.from + i], &job.answers[i]);
 	for (unsigned i = 0; i < threads; i++)
 		arena_release(&job.arenas[i]);
+	free(job.code);
 	free(job.order);
 	free(job.starts);
 	free(job.answers);

@@ -42,6 +42,8 @@ int dwarf_open(struct dwarf **ret_dwarf, const struct dwarf_files *files, struct
 	pthread_mutex_init(&dwarf->lock, NULL);
 	for (unsigned i = 0; i < DWARF_BUILD_LOCKS; i++)
 		pthread_mutex_init(&dwarf->building[i], NULL);
+	for (unsigned i = 0; i < DWARF_NAME_PARTS; i++)
+		pthread_mutex_init(&dwarf->names[i].lock, NULL);
 	dwarf->main.dwarf = dwarf->alternate.dwarf = dwarf;
 	dwarf_sections_read(&dwarf->main.sections, files->elf, "");
 	dwarf_file_list_units(&dwarf->main);
@@ -75,8 +77,12 @@ void dwarf_close(struct dwarf *dwarf)
 	free(dwarf->splits);
 	free(dwarf->index.ranges);
 	free(dwarf->code);
-	free(dwarf->named);
-	index_map_release(&dwarf->name_map);
+	for (unsigned i = 0; i < DWARF_NAME_PARTS; i++) {
+		pthread_mutex_destroy(&dwarf->names[i].lock);
+		free(dwarf->names[i].items);
+		index_map_release(&dwarf->names[i].map);
+		arena_release(&dwarf->names[i].arena);
+	}
 	arena_release(&dwarf->arena);
 	pthread_mutex_destroy(&dwarf->lock);
 	for (unsigned i = 0; i < DWARF_BUILD_LOCKS; i++)
@@ -124,7 +130,7 @@ static void add_frame(struct answer *answer, const struct dwarf_name *name, stru
 static void answer_function(struct answer *answer, const struct dwarf_code *code, struct dwarf_function *function,
 			    uint64_t address, struct place place)
 {
-	const struct dwarf_body *body = dwarf_function_body(answer->unit, code, function);
+	const struct dwarf_body *body = dwarf_function_body(code, function);
 	uint32_t piece = dwarf_segments_find(&body->segments, address);
 	uint32_t index = piece == DWARF_NONE ? DWARF_NONE : body->segments.owners[piece];
 	/* A parent always precedes what is inlined into it, so this ends. */

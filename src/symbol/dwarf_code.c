@@ -289,6 +289,13 @@ static void list_inlines(struct inlines *inlines, struct walk *walk)
 	}
 }
 
+static void body_free(struct dwarf_body *body)
+{
+	dwarf_segments_release(&body->segments);
+	free(body->inlines);
+	free(body);
+}
+
 static struct dwarf_body *build_body(const struct dwarf_code *code, const struct dwarf_function *function)
 {
 	struct dwarf_unit *unit = code->unit;
@@ -309,21 +316,17 @@ static struct dwarf_body *build_body(const struct dwarf_code *code, const struct
 	return body;
 }
 
-const struct dwarf_body *dwarf_function_body(struct dwarf_unit *unit, const struct dwarf_code *code,
-					     struct dwarf_function *function)
+const struct dwarf_body *dwarf_function_body(const struct dwarf_code *code, struct dwarf_function *function)
 {
-	struct dwarf_body *body = atomic_load_explicit(&function->body, memory_order_acquire);
+	struct dwarf_body *body = atomic_load_explicit(&function->body, memory_order_acquire), *none = NULL;
 	if (body)
 		return body;
-	pthread_mutex_t *lock = dwarf_build_lock(unit);
-	pthread_mutex_lock(lock);
-	body = atomic_load(&function->body);
-	if (!body) {
-		body = build_body(code, function);
-		atomic_store_explicit(&function->body, body, memory_order_release);
-	}
-	pthread_mutex_unlock(lock);
-	return body;
+	/* Without a lock: two threads seldom want the same one at once, and often two of one unit. */
+	body = build_body(code, function);
+	if (atomic_compare_exchange_strong(&function->body, &none, body))
+		return body;
+	body_free(body);
+	return none;
 }
 
 void dwarf_code_free(struct dwarf_code *code)
@@ -331,11 +334,8 @@ void dwarf_code_free(struct dwarf_code *code)
 	while (code) {
 		for (size_t i = 0; i < code->count; i++) {
 			struct dwarf_body *body = atomic_load(&code->functions[i].body);
-			if (!body)
-				continue;
-			dwarf_segments_release(&body->segments);
-			free(body->inlines);
-			free(body);
+			if (body)
+				body_free(body);
 		}
 		struct dwarf_code *previous = code->previous;
 		dwarf_segments_release(&code->segments);

@@ -102,43 +102,44 @@ static struct dwarf_name resolve(struct dwarf_file *file, uint64_t offset)
 	return name;
 }
 
-static const struct dwarf_name *find_named(const struct dwarf *dwarf, const struct dwarf_file *file, uint64_t offset,
-					   uint64_t hash)
+static const struct dwarf_name *find_named(const struct dwarf_names *names, const struct dwarf_file *file,
+					   uint64_t offset, uint64_t hash)
 {
 	struct index_probe probe;
-	for (uint32_t i = index_map_first(&dwarf->name_map, hash, &probe); i != INDEX_NONE;
-	     i = index_map_next(&dwarf->name_map, &probe))
-		if (dwarf->named[i].offset == offset && dwarf->named[i].file == file)
-			return dwarf->named[i].name;
+	for (uint32_t i = index_map_first(&names->map, hash, &probe); i != INDEX_NONE;
+	     i = index_map_next(&names->map, &probe))
+		if (names->items[i].offset == offset && names->items[i].file == file)
+			return names->items[i].name;
 	return NULL;
 }
 
 const struct dwarf_name *dwarf_name_of(struct dwarf_file *file, uint64_t origin)
 {
 	static const struct dwarf_name unknown;
-	struct dwarf *dwarf = file->dwarf;
 	uint64_t offset = origin & ~ORIGIN_ALTERNATE;
+	struct dwarf *dwarf = file->dwarf;
 	if (origin & ORIGIN_ALTERNATE)
 		file = file->alternate;
 	if (!file)
 		return &unknown;
 	uint64_t hash = hash_mix(offset ^ HASH_K0, (uintptr_t)file ^ HASH_K1);
-	pthread_mutex_lock(&dwarf->lock);
-	const struct dwarf_name *name = find_named(dwarf, file, offset, hash);
-	pthread_mutex_unlock(&dwarf->lock);
+	struct dwarf_names *names = &dwarf->names[hash % DWARF_NAME_PARTS];
+	pthread_mutex_lock(&names->lock);
+	const struct dwarf_name *name = find_named(names, file, offset, hash);
+	pthread_mutex_unlock(&names->lock);
 	if (name)
 		return name;
 	struct dwarf_name resolved = resolve(file, offset);
-	pthread_mutex_lock(&dwarf->lock);
-	name = find_named(dwarf, file, offset, hash);
+	pthread_mutex_lock(&names->lock);
+	name = find_named(names, file, offset, hash);
 	if (!name) {
-		struct dwarf_name *kept = arena_alloc(&dwarf->arena, sizeof *kept, _Alignof(struct dwarf_name));
+		struct dwarf_name *kept = arena_alloc(&names->arena, sizeof *kept, _Alignof(struct dwarf_name));
 		*kept = resolved;
 		name = kept;
-		MEM_ROOM(dwarf->named, dwarf->named_count, dwarf->named_capacity);
-		index_map_insert(&dwarf->name_map, hash, (uint32_t)dwarf->named_count);
-		dwarf->named[dwarf->named_count++] = (struct dwarf_named){file, offset, name};
+		MEM_ROOM(names->items, names->count, names->capacity);
+		index_map_insert(&names->map, hash, (uint32_t)names->count);
+		names->items[names->count++] = (struct dwarf_named){file, offset, name};
 	}
-	pthread_mutex_unlock(&dwarf->lock);
+	pthread_mutex_unlock(&names->lock);
 	return name;
 }

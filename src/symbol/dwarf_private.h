@@ -23,6 +23,7 @@
 #include <stdatomic.h>
 
 #define DWARF_BUILD_LOCKS 16
+#define DWARF_NAME_PARTS 16
 #define DWARF_NONE UINT32_MAX
 
 /* --- values of attributes: dwarf_form.c --- */
@@ -287,9 +288,8 @@ const struct dwarf_code *dwarf_unit_code(struct dwarf_unit *unit);
 const struct dwarf_code *dwarf_unit_whole_code(struct dwarf_unit *unit);
 void dwarf_code_free(struct dwarf_code *code);
 
-/* What is inlined into the function; never NULL. `unit` is the one the function was asked of. */
-const struct dwarf_body *dwarf_function_body(struct dwarf_unit *unit, const struct dwarf_code *code,
-					     struct dwarf_function *function);
+/* What is inlined into the function, which is one of `code`; never NULL. */
+const struct dwarf_body *dwarf_function_body(const struct dwarf_code *code, struct dwarf_function *function);
 
 /* The name of the DIE at an offset (as dwarf_inlined.origin), from itself or from what it refers to. */
 const struct dwarf_name *dwarf_name_of(struct dwarf_file *file, uint64_t origin);
@@ -370,13 +370,18 @@ struct dwarf {
 	_Atomic int64_t ranges_left, lines_left;
 	pthread_mutex_t building[DWARF_BUILD_LOCKS];
 	pthread_mutex_t lock;
-	struct arena arena; /* paths and names */
-	struct index_map name_map;
-	struct dwarf_named *named;
-	size_t named_count, named_capacity;
+	struct arena arena; /* paths */
+	/* Names of functions, by hash, so that threads seldom wait for each other. */
+	struct dwarf_names {
+		pthread_mutex_t lock; /* of what follows */
+		struct arena arena;
+		struct index_map map;
+		struct dwarf_named *items;
+		size_t count, capacity;
+	} names[DWARF_NAME_PARTS];
 };
 
-/* The lock under which a unit's code, bodies and lines are built. */
+/* The lock under which a unit's code and lines are built. */
 pthread_mutex_t *dwarf_build_lock(const struct dwarf_unit *unit);
 
 #endif

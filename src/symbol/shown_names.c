@@ -11,15 +11,19 @@ struct shown_name {
 void shown_names_init(struct shown_names *names, enum name_style style)
 {
 	*names = (struct shown_names){.style = style};
-	pthread_mutex_init(&names->lock, NULL);
+	for (size_t i = 0; i < SHOWN_NAMES_PARTS; i++)
+		pthread_mutex_init(&names->parts[i].lock, NULL);
 }
 
 void shown_names_release(struct shown_names *names)
 {
-	pthread_mutex_destroy(&names->lock);
-	free(names->items);
-	index_map_release(&names->map);
-	arena_release(&names->arena);
+	for (size_t i = 0; i < SHOWN_NAMES_PARTS; i++) {
+		struct shown_names_part *part = &names->parts[i];
+		pthread_mutex_destroy(&part->lock);
+		free(part->items);
+		index_map_release(&part->map);
+		arena_release(&part->arena);
+	}
 }
 
 /* What no demangler knows needs no work and no memory. Debug information has names with template arguments. */
@@ -37,19 +41,28 @@ static size_t length_without_version(const char *name)
 	return strcspn(name, "@");
 }
 
-static const char *make_text(struct shown_names *names, const char *name, bool plt)
+static void make_text(const struct shown_names *names, const char *name, bool plt, struct buf *text)
 {
-	CLEANUP_BUF struct buf text = {0};
 	if (plt) {
 		CLEANUP_BUF struct buf base = {0};
 		buf_add(&base, name, length_without_version(name));
-		demangle(&text, base.data, names->style);
-		buf_str(&text, "@plt");
-	} else if (!demangle(&text, name, names->style) && names->style == NAMES_SHORT) {
-		buf_clear(&text);
-		demangle_shorten(&text, name, strlen(name));
+		demangle(text, base.data, names->style);
+		buf_str(text, "@plt");
+	} else if (!demangle(text, name, names->style) && names->style == NAMES_SHORT) {
+		buf_clear(text);
+		demangle_shorten(text, name, strlen(name));
 	}
-	return arena_copy(&names->arena, text.data, text.size);
+}
+
+/* Under the lock; NULL: not made yet. */
+static const char *find(const struct shown_names_part *part, uint64_t hash, const char *name, bool plt)
+{
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&part->map, hash, &probe); i != INDEX_NONE;
+	     i = index_map_next(&part->map, &probe))
+		if (part->items[i].name == name && part->items[i].plt == plt)
+			return part->items[i].text;
+	return NULL;
 }
 
 const char *shown_name(struct shown_names *names, const char *name, bool plt)
@@ -57,19 +70,22 @@ const char *shown_name(struct shown_names *names, const char *name, bool plt)
 	if (!plt && is_plain(names, name))
 		return name;
 	uint64_t hash = hash_u64((uint64_t)(uintptr_t)name + plt);
-	const char *text = NULL;
-	struct index_probe probe;
-	pthread_mutex_lock(&names->lock);
-	uint32_t i = index_map_first(&names->map, hash, &probe);
-	for (; i != INDEX_NONE && !text; i = index_map_next(&names->map, &probe))
-		if (names->items[i].name == name && names->items[i].plt == plt)
-			text = names->items[i].text;
+	struct shown_names_part *part = &names->parts[hash % SHOWN_NAMES_PARTS];
+	pthread_mutex_lock(&part->lock);
+	const char *text = find(part, hash, name, plt);
+	pthread_mutex_unlock(&part->lock);
+	if (text)
+		return text;
+	CLEANUP_BUF struct buf made = {0};
+	make_text(names, name, plt, &made);
+	pthread_mutex_lock(&part->lock);
+	text = find(part, hash, name, plt);
 	if (!text) {
-		text = make_text(names, name, plt);
-		MEM_ROOM(names->items, names->count, names->capacity);
-		index_map_insert(&names->map, hash, (uint32_t)names->count);
-		names->items[names->count++] = (struct shown_name){name, text, plt};
+		text = arena_copy(&part->arena, made.data, made.size);
+		MEM_ROOM(part->items, part->count, part->capacity);
+		index_map_insert(&part->map, hash, (uint32_t)part->count);
+		part->items[part->count++] = (struct shown_name){name, text, plt};
 	}
-	pthread_mutex_unlock(&names->lock);
+	pthread_mutex_unlock(&part->lock);
 	return text;
 }

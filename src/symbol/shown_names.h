@@ -10,13 +10,18 @@
 
 struct shown_name;
 
+#define SHOWN_NAMES_PARTS 16
+
 struct shown_names {
 	enum name_style style;
-	pthread_mutex_t lock; /* of what follows */
-	struct shown_name *items;
-	size_t count, capacity;
-	struct index_map map; /* by address of the symbol's own name */
-	struct arena arena;
+	/* By hash, so that threads seldom wait for each other. */
+	struct shown_names_part {
+		pthread_mutex_t lock; /* of what follows */
+		struct shown_name *items;
+		size_t count, capacity;
+		struct index_map map; /* by address of the symbol's own name */
+		struct arena arena;
+	} parts[SHOWN_NAMES_PARTS];
 };
 
 void shown_names_init(struct shown_names *names, enum name_style style);
