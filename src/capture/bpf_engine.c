@@ -447,6 +447,8 @@ static bool evict_idle_module(struct engine *engine)
 
 static void place_module(struct engine *engine, module_id id)
 {
+	if (module_at(engine, id)->state == MODULE_PLACED)
+		return; /* was asked for again while its table was made */
 	const struct unwind_table *table = code_unwind_table(codes_get(engine->codes, id));
 	enum module_state state = MODULE_BARE;
 	struct bpf_placed placed = {0};
