@@ -152,14 +152,19 @@ void help_overview(struct buf *out, int width)
 {
 	size_t columns = width < HELP_WIDTH_MOST ? (size_t)width : HELP_WIDTH_MOST;
 	buf_str(out, "wick " WICK_VERSION ": ");
-	add_wrapped(out, "profiles as flame graphs, comparisons and reports", 12, 0, columns);
+	add_wrapped(out, "where programs spend their time, drawn, listed and compared", 12, 0, columns);
 	buf_str(out, "\nUsage: wick COMMAND [options] [arguments]\n\nCommands:\n");
 	for (size_t i = 0; commands[i]; i++) {
 		buf_printf(out, "  %-8s  ", commands[i]->name);
 		add_wrapped(out, commands[i]->summary, 12, 12, columns);
 	}
-	buf_str(out, "\nA first picture:\n"
-		     "  perf record -F 99 -g -- sleep 10 && wick flame perf.data -o flame.svg\n\n");
+	buf_str(out, "\nFirst steps:\n"
+		     "  wick record -- ./program              record it: flame graph, table, perf.data\n"
+		     "  wick record -p PID -d 10              a process that runs already\n"
+		     "  wick top                              what uses the CPUs now\n"
+		     "  wick flame perf.data -o flame.svg     a picture of what perf recorded\n"
+		     "  wick diff before after                what changed between two recordings\n"
+		     "  wick doctor                           what this machine allows\n\n");
 	add_wrapped(out, "wick COMMAND --help shows the options of a command and examples; wick --version the version.",
 		    0, 0, columns);
 	add_exit_codes(out, columns);

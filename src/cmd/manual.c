@@ -189,14 +189,14 @@ static void add_main_page(struct buf *out)
 {
 	add_heading(out, "wick");
 	buf_str(out,
-		"wick \\- profiles as flame graphs, comparisons and reports\n"
+		"wick \\- where programs spend their time, drawn, listed and compared\n"
 		".SH SYNOPSIS\n\\fBwick\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]\n"
 		".br\n\\fBwick help\\fR [\\fICOMMAND\\fR]\n.br\n\\fBwick \\-\\-version\\fR\n"
 		".SH DESCRIPTION\n"
-		"wick reads profiles (perf.data, the text of \\fBperf script\\fR, or folded stacks; texts plain or\n"
-		"compressed with gzip, xz or zstd) and shows where the time went: as an interactive flame graph in\n"
-		"one SVG file, as the difference of two profiles, as tables and call trees, or as folded stacks for\n"
-		"other tools.\n"
+		"wick records what programs, processes or the whole system do, or reads profiles (perf.data, the\n"
+		"text of \\fBperf script\\fR, or folded stacks; texts plain or compressed with gzip, xz or zstd) and\n"
+		"shows where the time went: as an interactive flame graph in one SVG file, as the difference of two\n"
+		"profiles, as tables and call trees, or as folded stacks for other tools.\n"
 		".SH COMMANDS\n");
 	for (size_t i = 0; commands[i]; i++) {
 		buf_printf(out, ".TP\n\\fBwick %s\\fR\n", commands[i]->name);

@@ -27,7 +27,7 @@ Without a command there is a short help, on standard error.
 
   $ wick help >a; wick --help >b; wick -h >c; cmp a b && cmp b c
   $ wick help | head -n 14
-  wick 0.1.0: profiles as flame graphs, comparisons and reports
+  wick 0.1.0: where programs spend their time, drawn, listed and compared
   
   Usage: wick COMMAND [options] [arguments]
   
