@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "bpf/layout.h"
+#include "capture/engine_events.h"
 #include "capture/engine_tap.h"
 #include "capture/existing.h"
 #include "capture/limits.h"
@@ -219,49 +220,6 @@ static int shape_events(struct recorder *recorder, const struct capture_limits *
 
 /* --- which engine --- */
 
-/* Marks the events whose samples a BPF program can take. */
-static bool mark_events(struct capture_events *events)
-{
-	bool some = false;
-	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
-		struct capture_event *event = &events->items[i];
-		event->by_engine = event->attr.type != PERF_TYPE_TRACEPOINT && !event->path && !event->everywhere &&
-				   !event->bare && !event->attr.precise_ip &&
-				   (event->derive.rule == DERIVE_PASS || event->derive.rule == DERIVE_CLOCK);
-		event->by_engine |= event->derive.rule == DERIVE_SWITCH;
-		some = some || event->by_engine;
-	}
-	return some;
-}
-
-/* Waits are computed of the times of samples, so these are not added up. */
-static void mark_single(const struct capture_events *events, struct engine_options *engine)
-{
-	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
-		bool is_switch = events->items[i].derive.rule == DERIVE_SWITCH;
-		engine->switches |= (uint32_t)is_switch << i;
-		engine->told_singly |= (uint32_t)(is_switch || events->items[i].derive.rule == DERIVE_CLOCK) << i;
-	}
-}
-
-/* The programs are not called by tracepoints but by the event of the same moment, and tell the state themselves. */
-static void take_switches(struct capture_events *events)
-{
-	for (size_t i = 0; i < events->count; i++) {
-		struct capture_event *event = &events->items[i];
-		if (!event->by_engine || event->derive.rule != DERIVE_SWITCH)
-			continue;
-		event->attr.type = PERF_TYPE_SOFTWARE;
-		event->attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
-		event->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;
-		event->attr.exclude_idle = 1;
-		events->prev_state = (struct trace_field){.size = sizeof(uint64_t)};
-		events->next_pid = (struct trace_field){0};
-		free(event->name);
-		event->name = mem_strdup("context-switches");
-	}
-}
-
 /* The BPF engine where it is wanted and possible; with ENGINE_AUTO the reason why not is only a note. */
 static int choose_engine(struct recorder *recorder, const struct attr_shape *shape, struct err *err)
 {
@@ -272,7 +230,7 @@ static int choose_engine(struct recorder *recorder, const struct attr_shape *sha
 	CLEANUP_BUF struct buf reason = {0};
 	struct check_system system = check_this_system();
 	struct engine_facts facts = engine_facts_read(&system);
-	struct engine_task task = {shape->call_graph, mark_events(options->events), options->max_depth};
+	struct engine_task task = {shape->call_graph, engine_events_mark(options->events), options->max_depth};
 	struct engine_options engine = {
 		.sources = options->events->count,
 		.max_depth = options->max_depth ? options->max_depth : LAYOUT_FRAMES_MOST,
@@ -281,16 +239,18 @@ static int choose_engine(struct recorder *recorder, const struct attr_shape *sha
 		.many_processes = target_is_by_cpu(&recorder->target),
 	};
 	struct err refusal = {0};
-	mark_single(options->events, &engine);
+	engine_events_describe(options->events, &engine);
 	if (engine_fits(&facts, &task, &reason)) {
 		if (!engine_open(&recorder->engine, &engine, &refusal)) {
-			take_switches(options->events);
+			if (engine_events_taken(options->events))
+				note(recorder,
+				     "a huge page counts as a small one; --engine ring tells sizes, but loses "
+				     "faults when there are many");
 			return 0;
 		}
 		buf_str(&reason, err_text(&refusal));
 	}
-	for (size_t i = 0; i < options->events->count; i++)
-		options->events->items[i].by_engine = false;
+	engine_events_unmark(options->events);
 	if (options->engine == ENGINE_BPF)
 		return err_set(err, refusal.code ? refusal.code : ERR_UNSUPPORTED, "--engine bpf: %s", reason.data);
 	note(recorder, "ring engine: %s", reason.data);

@@ -84,10 +84,12 @@ static int give(struct derive *derive, const struct event_sample *sample)
 
 static int take_fault(struct derive *derive, const struct event_sample *sample, enum derived_event event)
 {
-	struct event_sample bytes = *sample;
-	int result = give(derive, sample);
+	struct event_sample faults = *sample, bytes = *sample;
+	/* The kernel may have added some up. */
+	faults.period = sample->count ? sample->count : 1;
 	bytes.source = derive->options.first_derived + event;
-	bytes.period = sample->data_page_size ? sample->data_page_size : derive->options.page_size;
+	bytes.period = faults.period * (sample->data_page_size ? sample->data_page_size : derive->options.page_size);
+	int result = give(derive, &faults);
 	return result < 0 ? result : give(derive, &bytes);
 }
 

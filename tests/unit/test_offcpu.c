@@ -329,6 +329,11 @@ static void page_faults_tell_bytes(void **state)
 	assert_int_equal(world.given[0].period, 1);
 	assert_given(&world, 1, DERIVED_MINOR_BYTES, 5, 2000, 4096);
 	assert_given(&world, 3, DERIVED_MINOR_BYTES, 5, 2000, 2 << 20);
+	sample.count = sample.period = 7; /* added up in the kernel */
+	sample.data_page_size = 0;
+	assert_int_equal(world.sink.sample(world.sink.context, &sample), 0);
+	assert_int_equal(world.given[4].period, 7);
+	assert_given(&world, 5, DERIVED_MINOR_BYTES, 5, 2000, 7 * 4096);
 	end(&world);
 }
 

@@ -1,0 +1,79 @@
+#include "capture/engine_events.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_fault(const struct capture_event *event)
+{
+	return event->derive.rule == DERIVE_MINOR_FAULT || event->derive.rule == DERIVE_MAJOR_FAULT;
+}
+
+static bool is_suitable(const struct capture_event *event)
+{
+	if (event->derive.rule == DERIVE_SWITCH)
+		return true;
+	return event->attr.type != PERF_TYPE_TRACEPOINT && !event->path && !event->everywhere && !event->bare &&
+	       !event->attr.precise_ip &&
+	       (event->derive.rule == DERIVE_PASS || event->derive.rule == DERIVE_CLOCK || is_fault(event));
+}
+
+bool engine_events_mark(struct capture_events *events)
+{
+	bool some = false;
+	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
+		events->items[i].by_engine = is_suitable(&events->items[i]);
+		some = some || events->items[i].by_engine;
+	}
+	return some;
+}
+
+void engine_events_unmark(struct capture_events *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		events->items[i].by_engine = false;
+}
+
+/* Waits are computed of the times of samples, so these are not added up. */
+void engine_events_describe(const struct capture_events *events, struct engine_options *engine)
+{
+	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
+		bool is_switch = events->items[i].derive.rule == DERIVE_SWITCH;
+		engine->switches |= (uint32_t)is_switch << i;
+		engine->told_singly |= (uint32_t)(is_switch || events->items[i].derive.rule == DERIVE_CLOCK) << i;
+	}
+}
+
+/* The programs are not called by the tracepoint but by the event of the same moment, and tell the state themselves. */
+static void take_switches(struct capture_events *events, struct capture_event *event)
+{
+	event->attr.type = PERF_TYPE_SOFTWARE;
+	event->attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	event->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;
+	event->attr.exclude_idle = 1;
+	events->prev_state = (struct trace_field){.size = sizeof(uint64_t)};
+	events->next_pid = (struct trace_field){0};
+	free(event->name);
+	event->name = mem_strdup("context-switches");
+}
+
+static bool has_huge_pages(void)
+{
+	char line[64] = "";
+	FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+	bool read = file && fgets(line, sizeof line, file);
+	if (file)
+		fclose(file);
+	return read && !strstr(line, "[never]");
+}
+
+bool engine_events_taken(struct capture_events *events)
+{
+	bool faults = false;
+	for (size_t i = 0; i < events->count; i++) {
+		struct capture_event *event = &events->items[i];
+		if (event->by_engine && event->derive.rule == DERIVE_SWITCH)
+			take_switches(events, event);
+		faults = faults || (event->by_engine && is_fault(event));
+	}
+	return faults && has_huge_pages();
+}

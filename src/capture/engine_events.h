@@ -1,0 +1,16 @@
+/* Which events of a recording the BPF engine takes, and how they change when it does. */
+#ifndef WICK_CAPTURE_ENGINE_EVENTS_H
+#define WICK_CAPTURE_ENGINE_EVENTS_H
+
+#include "capture/engine.h"
+#include "capture/events.h"
+
+/* Marks the events whose samples a BPF program can take; false when there are none. */
+bool engine_events_mark(struct capture_events *events);
+void engine_events_unmark(struct capture_events *events);
+/* What the programs must know of them. */
+void engine_events_describe(const struct capture_events *events, struct engine_options *engine);
+/* The engine takes them. True when sizes of huge pages get lost by that. */
+bool engine_events_taken(struct capture_events *events);
+
+#endif
