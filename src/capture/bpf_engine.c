@@ -250,8 +250,18 @@ static int hear_mmap(void *context, const struct event_mmap *mmap)
 		engine->replaced[engine->replaced_count++] = (struct replaced){mmap->pid, mmap->time, mmap->start};
 	}
 	processes_mmap(&engine->processes, mmap->pid, mapping);
-	process_changed(engine, get_process(engine, mmap->pid));
+	struct engine_process *process = find_process(engine, mmap->pid);
+	if (process)
+		process_changed(engine, process);
 	return 0;
+}
+
+/* Most processes that come and go are never hit by a sample: the kernel gets a list again when one asks for it. */
+static void forget(struct engine *engine, struct engine_process *process)
+{
+	process->wanted = false;
+	if (process->list.count)
+		bpf_tables_unset(&engine->tables, process->pid, &process->list);
 }
 
 static int hear_comm(void *context, const struct event_comm *comm)
@@ -260,9 +270,12 @@ static int hear_comm(void *context, const struct event_comm *comm)
 	if (!comm->exec)
 		return 0;
 	processes_comm(&engine->processes, comm->pid, comm->tid, "", true);
-	struct engine_process *process = get_process(engine, comm->pid);
-	process->generation++;
-	process_changed(engine, process);
+	codes_process_changed(engine->codes, comm->pid);
+	struct engine_process *process = find_process(engine, comm->pid);
+	if (process) {
+		process->generation++;
+		forget(engine, process);
+	}
 	return 0;
 }
 
@@ -272,12 +285,12 @@ static int hear_fork(void *context, const struct event_task *task)
 	if (task->pid == task->parent_pid)
 		return 0;
 	processes_fork(&engine->processes, task->pid, task->tid, task->parent_pid, task->parent_tid);
-	const struct engine_process *parent = find_process(engine, task->parent_pid);
-	bool wanted = parent && parent->wanted;
-	struct engine_process *child = get_process(engine, task->pid);
-	child->generation++;
-	child->wanted = wanted;
-	process_changed(engine, child);
+	codes_process_changed(engine->codes, task->pid);
+	struct engine_process *child = find_process(engine, task->pid); /* of another process that had its pid */
+	if (child) {
+		child->generation++;
+		forget(engine, child);
+	}
 	return 0;
 }
 
@@ -285,10 +298,8 @@ static int hear_exit(void *context, const struct event_task *task)
 {
 	struct engine *engine = context;
 	struct engine_process *process = task->pid == task->tid ? find_process(engine, task->pid) : NULL;
-	if (process) {
-		process->wanted = false;
-		bpf_tables_unset(&engine->tables, process->pid, &process->list);
-	}
+	if (process)
+		forget(engine, process);
 	return 0;
 }
 
@@ -592,6 +603,7 @@ struct engine_statistics engine_statistics(const struct engine *engine)
 		.evicted = engine->evicted,
 		.kernel_bytes = bpf_programs_bytes(engine->programs) + bpf_tables_bytes(&engine->tables),
 	};
+	bpf_programs_cost(engine->programs, &statistics.runs, &statistics.nanoseconds);
 	for (size_t i = 0; i < engine->count; i++)
 		statistics.processes += engine->items[i].list.count != 0;
 	return statistics;

@@ -90,7 +90,10 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	maps->mapping_room = many ? 131072 : 32768;
 	maps->process_room = many ? 16384 : 4096;
 	maps->count_room = many ? 65536 : 32768;
-	maps->record_room = many || options->told_singly ? 8u << 20 : 4u << 20;
+	/* Some 64 of the largest copies, more where there are more CPUs to write them. */
+	maps->record_room = options->told_singly ? 8u << 20 : 4u << 20;
+	while (maps->record_room < maps->cpus * (512u << 10) && maps->record_room < 32u << 20)
+		maps->record_room *= 2;
 	bpf_map__set_max_entries(skeleton->maps.mappings, maps->mapping_room);
 	bpf_map__set_max_entries(skeleton->maps.processes, maps->process_room);
 	bpf_map__set_max_entries(skeleton->maps.counts, maps->count_room);
@@ -168,6 +171,20 @@ int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_
 		return err_set(err, ERR_SYSTEM, "the kernel does not let a BPF program handle this event: %s",
 			       strerror(errno));
 	return 0;
+}
+
+void bpf_programs_cost(const struct bpf_programs *programs, uint64_t *ret_runs, uint64_t *ret_nanoseconds)
+{
+	*ret_runs = *ret_nanoseconds = 0;
+	for (size_t i = 0; i < ENGINE_SOURCES_MOST; i++) {
+		struct bpf_prog_info info = {0};
+		uint32_t size = sizeof info;
+		int fd = bpf_program__fd(program_of_source(programs->skeleton, i));
+		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+			continue;
+		*ret_runs += info.run_cnt;
+		*ret_nanoseconds += info.run_time_ns;
+	}
 }
 
 /* "memlock:\t4198400" of the descriptor's fdinfo. */

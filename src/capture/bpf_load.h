@@ -19,6 +19,8 @@ void bpf_programs_free(struct bpf_programs *programs);
 struct bpf_maps bpf_programs_maps(const struct bpf_programs *programs);
 /* Attaches the program of a source to a perf event. */
 int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_fd, struct err *err);
+/* How often the programs of sources ran and for how long; 0 where the kernel does not count (bpf_stats_enabled). */
+void bpf_programs_cost(const struct bpf_programs *programs, uint64_t *ret_runs, uint64_t *ret_nanoseconds);
 /* Memory of all maps, as far as the kernel tells. */
 size_t bpf_programs_bytes(const struct bpf_programs *programs);
 

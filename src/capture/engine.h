@@ -86,6 +86,7 @@ struct engine_statistics {
 	size_t modules, processes; /* in the kernel now */
 	size_t evicted; /* modules that gave way to others */
 	size_t kernel_bytes; /* memory of maps */
+	uint64_t runs, nanoseconds; /* of the programs, where kernel.bpf_stats_enabled is 1; else 0 */
 };
 struct engine_statistics engine_statistics(const struct engine *engine);
 

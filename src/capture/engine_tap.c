@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define COUNT_EVERY 250000000ull /* nanoseconds */
+#define COUNT_EVERY_BY_CPU 1000000000ull /* there are many stacks then */
 
 /* --- events --- */
 
@@ -72,7 +73,8 @@ static int deliver(void *context, uint64_t number, const struct event_sink *sink
 int engine_tap_open(struct engine_tap *tap, struct engine *engine, const struct target *target,
 		    const struct capture_events *events, bool some_cpus, struct err *err)
 {
-	*tap = (struct engine_tap){.engine = engine};
+	*tap = (struct engine_tap){.engine = engine,
+				   .every = target_is_by_cpu(target) ? COUNT_EVERY_BY_CPU : COUNT_EVERY};
 	tap->guest = (struct rings_guest){
 		.context = tap, .look = look, .early = engine_early(engine), .settle = settle, .deliver = deliver};
 	size_t count;
@@ -175,7 +177,7 @@ int engine_tap_count(struct engine_tap *tap, bool last)
 	struct timespec time;
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	uint64_t now = (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
-	if (!last && now - tap->counted < COUNT_EVERY)
+	if (!last && now - tap->counted < tap->every)
 		return 0;
 	tap->counted = now;
 	return engine_counts(tap->engine, tap->sink, last);

@@ -14,7 +14,7 @@ struct engine_tap {
 	size_t count, capacity;
 	struct rings_guest guest;
 	const struct event_sink *sink; /* where records go in the order of time */
-	uint64_t counted; /* when counts were last asked for */
+	uint64_t counted, every; /* when counts were last asked for, and how often they are */
 };
 
 /* Opens the events of a target (shaped by rings_open() already), disabled. The tap must stay where it is. */

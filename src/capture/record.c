@@ -341,7 +341,6 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
 	if (!result)
 		result = choose_engine(recorder, &rings.shape, err);
-	rings.eager = recorder->engine && !options->events->switches; /* there are too many of these */
 	if (!result && options->command)
 		result = target_start_command(&recorder->target, options->command, &recorder->old_mask, err);
 	if (!result)

@@ -146,10 +146,6 @@ static int add_task(struct rings *rings, struct ring *ring, struct rings_options
 {
 	struct perf_event_attr tracking = attr_tracking(&options->shape);
 	struct capture_events *events = options->events;
-	if (options->eager) {
-		tracking.watermark = 1;
-		tracking.wakeup_watermark = 1;
-	}
 	for (size_t i = 0; i <= events->count; i++) {
 		bool last = i == events->count;
 		struct perf_event_attr *attr = last ? &tracking : &events->items[i].attr;

@@ -31,7 +31,6 @@ struct rings_options {
 	struct capture_events *events; /* attributes are completed */
 	struct attr_shape shape; /* what the kernel lacks is taken out */
 	bool derives; /* derived events are described too, behind the others */
-	bool eager; /* mappings and tasks wake the reader up at once */
 };
 
 /* Opens all events, disabled. ERR_SYSTEM and a message with the remedy when the kernel refuses. */

@@ -90,9 +90,11 @@ static void show_engine(const struct record_run *run, struct outfile *out)
 	text_grouped(&line, (int64_t)(statistics.taken - statistics.copied));
 	buf_str(&line, " stacks unwound in the kernel, ");
 	text_grouped(&line, (int64_t)statistics.copied);
-	buf_printf(&line, " outside; %zu unwind tables, %.1f MB of kernel memory\n", statistics.modules,
+	buf_printf(&line, " outside; %zu unwind tables, %.1f MB of kernel memory", statistics.modules,
 		   (double)statistics.kernel_bytes / 1e6);
-	outfile_str(out, line.data);
+	if (statistics.runs)
+		buf_printf(&line, "; %.2f µs a sample", (double)statistics.nanoseconds / 1e3 / (double)statistics.runs);
+	outfile_printf(out, "%s\n", line.data);
 }
 
 void record_show_causes(const struct record_run *run)

@@ -91,6 +91,14 @@ void codes_set_live(struct codes *codes)
 	live_files_init(&codes->files);
 }
 
+void codes_process_changed(struct codes *codes, int32_t pid)
+{
+	pthread_mutex_lock(&codes->lock);
+	if (codes->live)
+		live_files_changed(&codes->files, pid);
+	pthread_mutex_unlock(&codes->lock);
+}
+
 /* Notes where a module that is new lies. */
 static void note_root(struct codes *codes, module_id module, const char *root)
 {

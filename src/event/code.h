@@ -55,6 +55,8 @@ void codes_init(struct codes *codes, struct modules *modules, const struct symbo
 void codes_release(struct codes *codes);
 /* The records are of processes that run now; before the first module is added. */
 void codes_set_live(struct codes *codes);
+/* A live process began, or became another program. */
+void codes_process_changed(struct codes *codes, int32_t pid);
 /* As modules_add(), while other threads may be asking. */
 module_id codes_add_module(struct codes *codes, const char *path, const struct build_id *build_id, int32_t pid);
 

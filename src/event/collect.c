@@ -486,6 +486,8 @@ static int take_comm(void *context, const struct event_comm *comm)
 {
 	struct collector *collector = context;
 	processes_comm(&collector->processes, comm->pid, comm->tid, comm->comm, comm->exec);
+	if (comm->exec)
+		codes_process_changed(&collector->codes, comm->pid);
 	return 0;
 }
 
@@ -493,6 +495,8 @@ static int take_fork(void *context, const struct event_task *task)
 {
 	struct collector *collector = context;
 	processes_fork(&collector->processes, task->pid, task->tid, task->parent_pid, task->parent_tid);
+	if (task->pid != task->parent_pid)
+		codes_process_changed(&collector->codes, task->pid);
 	return 0;
 }
 

@@ -4,7 +4,9 @@
 #include "base/hash.h"
 #include "symbol/elf.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void live_files_init(struct live_files *files)
 {
@@ -33,22 +35,36 @@ static struct live_root *known_root(struct live_files *files, int32_t pid)
 	return NULL;
 }
 
-/* A process whose root is ours, or that is gone, gives ""; of one that is gone the last answer counts. */
+static bool is_gone(int32_t pid)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	return access(path, F_OK) != 0;
+}
+
 const char *live_files_root(struct live_files *files, int32_t pid)
 {
-	const char *root = roots_of(&files->roots, pid);
 	struct live_root *known = known_root(files, pid);
-	if (known) {
-		if (*root)
-			known->root = root;
+	if (known && !known->stale)
 		return known->root;
+	const char *root = roots_of(&files->roots, pid);
+	if (!known) {
+		index_map_insert(&files->pid_map, hash_u64((uint32_t)pid), (uint32_t)files->pid_count);
+		MEM_ROOM(files->pids, files->pid_count, files->pid_capacity);
+		known = &files->pids[files->pid_count++];
+		*known = (struct live_root){.pid = pid, .root = root};
+	} else if (*root || !is_gone(pid)) {
+		known->root = root;
 	}
-	if (!*root)
-		return root;
-	index_map_insert(&files->pid_map, hash_u64((uint32_t)pid), (uint32_t)files->pid_count);
-	MEM_ROOM(files->pids, files->pid_count, files->pid_capacity);
-	files->pids[files->pid_count++] = (struct live_root){pid, root};
-	return root;
+	known->stale = false;
+	return known->root;
+}
+
+void live_files_changed(struct live_files *files, int32_t pid)
+{
+	struct live_root *known = known_root(files, pid);
+	if (known)
+		known->stale = true;
 }
 
 static struct build_id read_build_id(const char *root, const char *path)

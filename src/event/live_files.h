@@ -9,9 +9,12 @@
 #include "process/roots.h"
 #include "symbol/build_id.h"
 
+#include <stdbool.h>
+
 struct live_root {
 	int32_t pid;
 	const char *root;
+	bool stale; /* it may have another by now */
 };
 
 struct live_file {
@@ -34,6 +37,8 @@ void live_files_init(struct live_files *files);
 void live_files_release(struct live_files *files);
 /* What to put before a path of the process: "" when it sees the same files as we. Stays until release. */
 const char *live_files_root(struct live_files *files, int32_t pid);
+/* The process began, or became another program: its root may be another. */
+void live_files_changed(struct live_files *files, int32_t pid);
 /* The build-id of a file below a root that live_files_root() gave; size 0 when it has none or cannot be read. */
 struct build_id live_files_build_id(struct live_files *files, const char *root, const char *path);
 
