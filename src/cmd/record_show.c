@@ -97,19 +97,24 @@ static void show_engine(const struct record_run *run, struct outfile *out)
 	outfile_printf(out, "%s\n", line.data);
 }
 
+/* The line of `wick doctor`, if it has something to say. */
+static void show_check(const char *row)
+{
+	struct check_system system = check_this_system();
+	struct check_result result;
+	if (!check_run_name(&system, row, &result))
+		return;
+	if (result.verdict != CHECK_OK)
+		say_note("%s %s; limits: %s; until reboot: %s; for good: %s", result.name, result.state.data,
+			 result.limits, *result.now ? result.now : "-", *result.forever ? result.forever : "-");
+	buf_release(&result.state);
+}
+
 void record_show_causes(const struct record_run *run)
 {
 	static const char *const rows[] = {"own processes", "seccomp", "perf_event_paranoid"};
-	struct check_system system = check_this_system();
-	for (size_t i = 0; i < sizeof rows / sizeof *rows && !run->options.quiet; i++) {
-		struct check_result result;
-		if (!check_run_name(&system, rows[i], &result))
-			continue;
-		if (result.verdict != CHECK_OK)
-			say_note("%s %s; limits: %s; until reboot: %s; for good: %s", result.name, result.state.data,
-				 result.limits, *result.now ? result.now : "-", *result.forever ? result.forever : "-");
-		buf_release(&result.state);
-	}
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !run->options.quiet; i++)
+		show_check(rows[i]);
 }
 
 /* Shares of a few samples say little, which a table does not show. */
@@ -145,5 +150,7 @@ void record_show_summary(struct record_run *run)
 			print_file(run, kind, &out);
 	show_engine(run, &out);
 	outfile_commit(&out, &err);
+	if (run->result.last.lost && !*run->shown.suffix)
+		show_check("buffers");
 	say_when_few(run);
 }
