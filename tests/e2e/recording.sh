@@ -62,7 +62,7 @@ share() {
 	local part whole
 	part=$(count "$1" "$2") whole=$(count "$1" "$3")
 	awk -v part="$part" -v whole="$whole" -v p="$4" 'BEGIN {
-		if (whole < 300) { printf "only %d samples\n", whole; exit 1 }
+		if (whole < 100) { printf "only %d samples\n", whole; exit 1 }
 		error = sqrt(p * (1 - p) / whole)
 		printf "%d of %d is %.4f; expected %.4f, standard error %.4f\n", part, whole, part / whole, p, error
 		off = part / whole - p
