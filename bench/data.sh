@@ -93,7 +93,10 @@ check_data() {
 			fi
 			;;
 		perf) verdict[row]="$samples samples" ;;
-		perf-inline) verdict[row]=${stopped[row]:+stopped after $limit s} ;;
+		perf-inline)
+			found=$(grep -c 'cpu-clock' "$out/$row.out" || true)
+			verdict[row]="${stopped[row]:+stopped after $limit s: }$found samples"
+			;;
 		samply) verdict[row]='resolves no names' ;;
 		*) verdict[row]='not compared' ;;
 		esac
