@@ -125,7 +125,8 @@ int source_open(struct source **ret_source, const char *path, const struct impor
 	if (opened) {
 		source->fd = opened->fd;
 		memcpy(source->raw, opened->head, opened->head_size);
-		source->raw_end = source->consumed = opened->head_size;
+		source->raw_end = opened->head_size;
+		source->consumed = opened->head_size;
 	} else if (named) {
 		result = open_file(source, path, err);
 	}
