@@ -226,7 +226,7 @@ size_t rings_denied(const struct rings *rings)
 	return rings->denied;
 }
 
-/* Room for what half a second brings: on a busy machine it may take that long until wick gets a CPU. */
+/* Room for what a quarter of a second brings: on a busy machine it may take that long until wick gets a CPU. */
 static size_t first_size(const struct rings_options *options)
 {
 	const struct attr_shape *shape = &options->shape;
@@ -239,7 +239,7 @@ static size_t first_size(const struct rings_options *options)
 		if (!event->by_engine)
 			rate += each ? RING_MOST : shape->frequency; /* RING_MOST: as often as it happens */
 	}
-	while (size < RING_MOST && size * 2 * cpus <= ALL_RINGS_MOST && size < record * rate / 2)
+	while (size < RING_MOST && size * 2 * cpus <= ALL_RINGS_MOST && size < record * rate / 4)
 		size *= 2;
 	while (size > RING_LEAST && size * cpus > ALL_RINGS_MOST)
 		size /= 2;

@@ -184,6 +184,7 @@ struct run {
 	struct calltree tree;
 	struct nameattr attributes;
 	struct palette_map map;
+	struct buf event_name; /* for svg.countname */
 };
 
 static int usage_colour(const char *option, const char *value)
@@ -400,7 +401,7 @@ static int draw(struct run *run)
 		run->svg.title = profile_view_title(profile_view_find(value));
 	run->svg.countname = run->options.countname ? run->options.countname :
 						      output_countname(&run->profile, run->tree_options.values[0],
-								       svg_total(&run->tree));
+								       svg_total(&run->tree), &run->event_name);
 	warn_about_counts(run, (double)svg_total(&run->tree) / pow(10, run->svg.decimals));
 	if (!run->options.quiet)
 		input_say_quality(&run->profile, &run->options.input);
@@ -440,6 +441,7 @@ static int flame_run(int argc, char **argv)
 	palette_map_release(&run.map);
 	nameattr_release(&run.attributes);
 	profile_release(&run.profile);
+	buf_release(&run.event_name);
 	option_list_release(&run.options.base);
 	option_list_release(&run.files);
 	input_release(&run.options.input);

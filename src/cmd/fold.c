@@ -33,7 +33,8 @@ static int run_fold(int argc, char **argv)
 		unsigned decimals = profile.values[tree_options.values[0]].decimals;
 		calltree_build(&tree, &profile, &tree_options);
 		input_say_quality(&profile, &options.input);
-		result = output_folded(&tree, decimals, options.output);
+		struct err err = {0};
+		result = output_folded(&tree, decimals, options.output, &err) ? say_failure(&err) : EXIT_DONE;
 		calltree_release(&tree);
 	}
 	profile_release(&profile);

@@ -7,16 +7,17 @@
 #include <string.h>
 
 /* The event without modifiers such as :u, which a reader of "1,234 cycles" does not need. */
-static const char *plain_event(struct profile *profile, const char *name)
+static const char *plain_event(const char *name, struct buf *scratch)
 {
 	const char *colon = strrchr(name, ':');
 	if (!colon || colon == name || !colon[1] || colon[1 + strspn(colon + 1, "ukhGHIpPSDWeb")])
 		return name;
-	str_id id = profile_string(profile, name, (size_t)(colon - name));
-	return profile_text(profile, id);
+	buf_clear(scratch);
+	buf_add(scratch, name, (size_t)(colon - name));
+	return scratch->data;
 }
 
-const char *output_countname(struct profile *profile, value_id value, int64_t total)
+const char *output_countname(const struct profile *profile, value_id value, int64_t total, struct buf *scratch)
 {
 	if (total < 0 || profile->differential)
 		return "samples";
@@ -28,7 +29,7 @@ const char *output_countname(struct profile *profile, value_id value, int64_t to
 		return "samples";
 	/* Filters leave samples out, so the whole profile is asked and not the tree. */
 	double counted = (double)profile_total(profile, value) / pow(10, type->decimals);
-	return counted == (double)profile->quality.samples ? "samples" : plain_event(profile, name);
+	return counted == (double)profile->quality.samples ? "samples" : plain_event(name, scratch);
 }
 
 void output_budget(struct calltree_options *options, const struct svg_options *svg)
@@ -47,30 +48,28 @@ void output_colours(struct svg_options *svg, const struct profile *profile, cons
 			   svg->background);
 }
 
-int output_folded(const struct calltree *tree, unsigned decimals, const char *path)
+int output_folded(const struct calltree *tree, unsigned decimals, const char *path, struct err *err)
 {
 	struct outfile out;
-	struct err err = {0};
-	if (outfile_open(&out, path, &err))
-		return say_failure(&err);
+	int code = outfile_open(&out, path, err);
+	if (code)
+		return code;
 	render_folded(tree, decimals, &out);
-	if (outfile_commit(&out, &err))
-		return say_failure(&err);
-	return EXIT_DONE;
+	return outfile_commit(&out, err);
 }
 
-int output_flame(struct profile *profile, const struct calltree_options *options, const char *title,
-		 const char *subtitle, const char *path)
+int output_flame(const struct profile *profile, const struct calltree_options *options, const char *title,
+		 const char *subtitle, const char *path, struct err *err)
 {
 	struct svg_options svg = svg_defaults();
 	struct calltree_options tree_options = *options;
 	struct calltree tree;
 	struct outfile out;
-	struct err err = {0};
-	if (outfile_open(&out, path, &err))
-		return say_failure(&err);
+	int code = outfile_open(&out, path, err);
+	if (code)
+		return code;
 	const char *value = profile_text(profile, profile->values[options->values[0]].name);
-	CLEANUP_BUF struct buf titles = {0};
+	CLEANUP_BUF struct buf titles = {0}, countname = {0};
 	output_colours(&svg, profile, value);
 	if (profile_view_find(value))
 		buf_printf(&titles, "%s: ", profile_view_title(profile_view_find(value)));
@@ -83,13 +82,13 @@ int output_flame(struct profile *profile, const struct calltree_options *options
 	tree_options.order = svg.order;
 	output_budget(&tree_options, &svg);
 	calltree_build(&tree, profile, &tree_options);
-	svg.countname = output_countname(profile, options->values[0], svg_total(&tree));
+	svg.countname = output_countname(profile, options->values[0], svg_total(&tree), &countname);
 	svg_render(&tree, profile, &svg, &out);
 	calltree_release(&tree);
-	return outfile_commit(&out, &err) ? say_failure(&err) : EXIT_DONE;
+	return outfile_commit(&out, err);
 }
 
-void output_functions(struct report *report, struct profile *profile, const struct calltree_options *options,
+void output_functions(struct report *report, const struct profile *profile, const struct calltree_options *options,
 		      struct outfile *out)
 {
 	struct calltree_options tree_options = *options;

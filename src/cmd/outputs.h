@@ -7,22 +7,21 @@
 #include "render/report.h"
 #include "render/svg.h"
 
-/* What the counts of a picture are called: samples when each weighs one, else the event. */
-const char *output_countname(struct profile *profile, value_id value, int64_t total);
+/* What the counts of a picture are called: samples when each weighs one, else the event (which `scratch` may hold). */
+const char *output_countname(const struct profile *profile, value_id value, int64_t total, struct buf *scratch);
 /* How much of a tree a picture can hold. What is wide enough to be drawn stays. */
 void output_budget(struct calltree_options *options, const struct svg_options *svg);
 
 /* The colours that go with a value type or view when nobody chose others. */
 void output_colours(struct svg_options *svg, const struct profile *profile, const char *value);
 
-/* Each returns an exit code; failures were said. */
-int output_folded(const struct calltree *tree, unsigned decimals, const char *path);
+int output_folded(const struct calltree *tree, unsigned decimals, const char *path, struct err *err);
 /* With the defaults of `wick flame`. */
-int output_flame(struct profile *profile, const struct calltree_options *options, const char *title,
-		 const char *subtitle, const char *path);
+int output_flame(const struct profile *profile, const struct calltree_options *options, const char *title,
+		 const char *subtitle, const char *path, struct err *err);
 
 /* The table of functions as `wick report` has it: fills in what `report` needs of the profile. */
-void output_functions(struct report *report, struct profile *profile, const struct calltree_options *options,
+void output_functions(struct report *report, const struct profile *profile, const struct calltree_options *options,
 		      struct outfile *out);
 
 #endif

@@ -197,11 +197,17 @@ static int choose_event(struct record_run *run, const char *first)
 	return code;
 }
 
-static int write_shown(struct record_run *run, struct record_shown shown)
+/* `last`: what was collected is not needed any more. */
+static int write_shown(struct record_run *run, struct record_shown shown, bool last)
 {
 	run->shown = shown;
-	profile_init(&run->profile);
-	profile_merge(&run->profile, &run->collected);
+	if (last) {
+		run->profile = run->collected;
+		profile_init(&run->collected);
+	} else {
+		profile_init(&run->profile);
+		profile_merge(&run->profile, &run->collected);
+	}
 	if (shown.view) {
 		profile_view_apply(&run->profile, shown.view);
 		run->options.input.event_filter = profile_view_name(shown.view);
@@ -235,7 +241,7 @@ static int write_all(struct record_run *run)
 		return EXIT_FAILED;
 	}
 	for (size_t i = 0; i < count && code == EXIT_DONE; i++)
-		code = write_shown(run, shown[i]);
+		code = write_shown(run, shown[i], i + 1 == count);
 	return run->incomplete ? EXIT_FAILED : code;
 }
 

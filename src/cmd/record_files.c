@@ -1,3 +1,4 @@
+#include "base/parallel.h"
 #include "cmd/outputs.h"
 #include "cmd/record.h"
 
@@ -181,48 +182,66 @@ void record_abandon_files(struct record_run *run)
 	run->text = NULL;
 }
 
-static int write_report(struct record_run *run, const char *path)
+static int write_report(struct record_run *run, const char *path, struct err *err)
 {
 	struct outfile out;
-	struct err err = {0};
 	const char *const inputs[] = {run->title.data, NULL};
 	struct report report = {.inputs = inputs};
-	if (outfile_open(&out, path, &err))
-		return say_failure(&err);
+	int code = outfile_open(&out, path, err);
+	if (code)
+		return code;
 	output_functions(&report, &run->profile, &run->tree_options, &out);
-	return outfile_commit(&out, &err) ? say_failure(&err) : EXIT_DONE;
+	return outfile_commit(&out, err);
 }
 
-static int write_folded(struct record_run *run, const char *path)
+static int write_folded(struct record_run *run, const char *path, struct err *err)
 {
 	struct calltree tree;
 	calltree_build(&tree, &run->profile, &run->tree_options);
-	int code = output_folded(&tree, run->profile.values[run->tree_options.values[0]].decimals, path);
+	int code = output_folded(&tree, run->profile.values[run->tree_options.values[0]].decimals, path, err);
 	calltree_release(&tree);
 	return code;
 }
 
-static int write_file(struct record_run *run, enum record_file kind)
+static int write_file(struct record_run *run, enum record_file kind, struct err *err)
 {
 	char path[sizeof run->folder + 64];
 	record_path(run, kind, path, sizeof path);
 	switch (kind) {
 	case RECORD_FOLDED:
-		return write_folded(run, path);
+		return write_folded(run, path, err);
 	case RECORD_SVG:
-		return output_flame(&run->profile, &run->tree_options, run->title.data, NULL, path);
+		return output_flame(&run->profile, &run->tree_options, run->title.data, NULL, path, err);
 	case RECORD_REPORT:
-		return write_report(run, path);
+		return write_report(run, path, err);
 	default: /* was written while recording */
-		return EXIT_DONE;
+		return 0;
 	}
+}
+
+struct writing {
+	struct record_run *run;
+	_Atomic int next; /* enum record_file */
+	struct err errors[RECORD_FILES];
+};
+
+static void write_some(void *context, unsigned worker)
+{
+	struct writing *writing = context;
+	struct record_run *run = writing->run;
+	(void)worker;
+	for (int kind; (kind = writing->next++) < RECORD_FILES;)
+		if (run->files[kind])
+			write_file(run, kind, &writing->errors[kind]);
 }
 
 int record_write_files(struct record_run *run)
 {
-	int code = EXIT_DONE;
-	for (int kind = 0; kind < RECORD_FILES && code == EXIT_DONE; kind++)
-		if (run->files[kind])
-			code = write_file(run, kind);
-	return code;
+	struct writing writing = {.run = run};
+	unsigned cores = parallel_cores();
+	parallel_run(cores < RECORD_FILES ? cores : RECORD_FILES, write_some, &writing);
+	for (int kind = 0; kind < RECORD_FILES; kind++)
+		if (writing.errors[kind].code)
+			return say_failure(&writing.errors[kind]); /* one for all: a full disk is full for every file */
+	return EXIT_DONE;
 }
