@@ -1,7 +1,5 @@
 #include "capture/existing.h"
 
-#include "base/hash.h"
-#include "base/index_map.h"
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -15,58 +13,15 @@
 
 #define NOTES_MOST 65536
 
-/* Build-ids of files that were looked at: many processes map the same ones. */
-struct known_file {
-	uint64_t inode;
-	uint32_t major, minor;
-	struct build_id build_id;
-};
-
 struct teller {
 	const struct event_sink *sink;
-	struct known_file *files;
-	size_t count, capacity;
-	struct index_map map;
 	char *line; /* of getline() */
 	size_t line_capacity;
 };
 
 static void teller_release(struct teller *teller)
 {
-	free(teller->files);
-	index_map_release(&teller->map);
 	free(teller->line);
-}
-
-/* Read through the process's own root folder: in a container its path means another file. */
-static struct build_id read_build_id(const struct event_mmap *mmap)
-{
-	char path[64 + FILENAME_MAX];
-	struct elf_file *elf;
-	struct build_id id = {0};
-	snprintf(path, sizeof path, "/proc/%d/root%s", (int)mmap->pid, mmap->path);
-	if (elf_open(&elf, path, NULL))
-		return id;
-	id = elf_build_id(elf);
-	elf_close(elf);
-	return id;
-}
-
-static struct build_id build_id_of(struct teller *teller, const struct event_mmap *mmap)
-{
-	uint64_t hash = hash_mix(mmap->inode ^ HASH_K0, hash_pair(mmap->major, mmap->minor));
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&teller->map, hash, &probe); i != INDEX_NONE;
-	     i = index_map_next(&teller->map, &probe)) {
-		const struct known_file *file = &teller->files[i];
-		if (file->inode == mmap->inode && file->major == mmap->major && file->minor == mmap->minor)
-			return file->build_id;
-	}
-	MEM_ROOM(teller->files, teller->count, teller->capacity);
-	index_map_insert(&teller->map, hash, (uint32_t)teller->count);
-	struct known_file *file = &teller->files[teller->count++];
-	*file = (struct known_file){mmap->inode, mmap->major, mmap->minor, read_build_id(mmap)};
-	return file->build_id;
 }
 
 /* A line of /proc/PID/maps; false when it is no code. `line` is changed. */
@@ -105,8 +60,6 @@ static int tell_mappings(struct teller *teller, int32_t pid)
 		struct event_mmap mmap = {.pid = pid, .tid = pid};
 		if (!parse_mapping(teller->line, &mmap))
 			continue;
-		if (mmap.path[0] == '/' && mmap.path[1] != '/')
-			mmap.build_id = build_id_of(teller, &mmap);
 		result = teller->sink->mmap ? teller->sink->mmap(teller->sink->context, &mmap) : 0;
 	}
 	fclose(file);

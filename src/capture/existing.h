@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Processes with their threads' names and their mappings. A process that ends meanwhile is left out. */
+/* Processes with names of threads and mappings, without build-ids. A process that ends meanwhile is left out. */
 int existing_processes(const struct event_sink *sink, const int32_t *pids, size_t count);
 int existing_all_processes(const struct event_sink *sink);
 /* The kernel itself, and its modules. */

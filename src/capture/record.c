@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "bpf/layout.h"
+#include "capture/build_ids.h"
 #include "capture/engine_events.h"
 #include "capture/engine_tap.h"
 #include "capture/existing.h"
@@ -50,6 +51,8 @@ struct recorder {
 	bool privileged;
 	int32_t stopped; /* a process that the kernel tells nothing of any more; 0: none */
 	bool told_stopped;
+	struct build_ids *build_ids;
+	struct build_ids_filler filler, early_filler;
 };
 
 static uint64_t now(void)
@@ -318,6 +321,7 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 	recorder->privileged = limits.privileged;
 	recorder->epoll = recorder->signal_fd = -1;
 	target_init(&recorder->target);
+	recorder->build_ids = build_ids_new();
 	sigemptyset(&recorder->signals);
 	sigaddset(&recorder->signals, SIGINT);
 	sigaddset(&recorder->signals, SIGTERM);
@@ -389,6 +393,7 @@ void recorder_close(struct recorder *recorder)
 	if (recorder->signal_fd >= 0)
 		close(recorder->signal_fd);
 	target_release(&recorder->target);
+	build_ids_free(recorder->build_ids);
 	recorder_unblock_signals(recorder);
 	free(recorder);
 }
@@ -583,7 +588,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 {
 	struct event_tee tee = {
 		.first = {.context = recorder, .sample = count_sample, .lost = count_lost, .exit = take_exit},
-		.second = *sink,
+		.second = build_ids_sink(&recorder->filler, recorder->build_ids, sink),
 	};
 	struct event_sink both = event_tee_sink(&tee), ordered = both;
 	struct recorder_result result = {0};
@@ -591,6 +596,8 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 	(void)!setpriority(PRIO_PROCESS, 0, READER_PRIORITY);
 	recorder->progress.duration = recorder->options.duration;
 	if (recorder->engine) {
+		struct event_sink *early = &recorder->tap.guest.early;
+		*early = build_ids_sink(&recorder->early_filler, recorder->build_ids, early);
 		ordered = engine_tap_sink(&recorder->tap, &both);
 		engine_start(recorder->engine, codes);
 	}
