@@ -34,14 +34,18 @@ static void add(struct profile *profile, const char *value, int64_t weight, cons
 static int64_t weight_of(const struct profile *profile, value_id value, const char *text)
 {
 	for (size_t i = 0; i < profile->sample_count; i++) {
-		char line[256] = "", before[256];
+		CLEANUP_BUF struct buf line = {0};
+		buf_str(&line, "");
 		for (stack_id at = profile->samples[i].stack; at != STACK_ROOT; at = profile->stacks[at].parent) {
 			function_id function = profile->frames[profile->stacks[at].frame].function;
-			strcpy(before, line);
-			snprintf(line, sizeof line, "%s%s%s", profile_text(profile, profile->functions[function].name),
-				 *before ? ";" : "", before);
+			CLEANUP_BUF struct buf inner = line;
+			line = (struct buf){0};
+			buf_str(&line, profile_text(profile, profile->functions[function].name));
+			if (inner.size)
+				buf_char(&line, ';');
+			buf_add(&line, inner.data, inner.size);
 		}
-		if (profile->samples[i].value == value && !strcmp(line, text))
+		if (profile->samples[i].value == value && !strcmp(line.data, text))
 			return profile->samples[i].weight;
 	}
 	return -1;
