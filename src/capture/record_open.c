@@ -1,0 +1,351 @@
+/* Opening a recorder: what is recorded, by which events and which engine, and what it waits for. */
+#include "base/buf.h"
+#include "bpf/layout.h"
+#include "capture/engine_events.h"
+#include "capture/limits.h"
+#include "capture/pmu.h"
+#include "capture/recorder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void recorder_note(const struct recorder *recorder, const char *format, ...)
+{
+	CLEANUP_BUF struct buf text = {0};
+	va_list args;
+	va_start(args, format);
+	buf_vprintf(&text, format, args);
+	va_end(args);
+	if (recorder->options.note)
+		recorder->options.note(recorder->options.context, text.data);
+}
+
+static int choose_events(struct recorder *recorder, const struct capture_limits *limits, struct err *err)
+{
+	struct capture_events *events = recorder->options.events;
+	struct record_types_options types = {
+		.types = recorder->options.types,
+		.weight = recorder->options.weight,
+		.wakers = recorder->options.wakers,
+		.note = recorder->options.note,
+		.context = recorder->options.context,
+	};
+	int result = record_types_events(events, &types, limits, err);
+	if (result)
+		return result;
+	bool told = false;
+	for (size_t i = 0; i < events->count; i++) {
+		struct capture_event *event = &events->items[i];
+		/* These always happen in the kernel, or always outside of it. */
+		bool fixed = event->attr.type == PERF_TYPE_TRACEPOINT || event->derive.rule == DERIVE_SWITCH ||
+			     event->path;
+		bool wants_kernel = !event->attr.exclude_kernel && !fixed;
+		if (fixed && recorder->options.no_kernel)
+			event->attr.exclude_callchain_kernel = 1;
+		if (wants_kernel && !limits->kernel_samples && event->modes_chosen)
+			return err_set(err, ERR_DENIED,
+				       "%s: kernel samples need root, or as root: sysctl "
+				       "kernel.perf_event_paranoid=1",
+				       event->name);
+		if (wants_kernel && !limits->kernel_samples && !recorder->options.no_kernel && !told) {
+			recorder_note(recorder,
+				      "user space only: kernel.perf_event_paranoid is %d; root, or sysctl "
+				      "kernel.perf_event_paranoid=1, adds the kernel's part",
+				      limits->paranoid);
+			told = true;
+		}
+		if (wants_kernel && !event->modes_chosen && (!limits->kernel_samples || recorder->options.no_kernel))
+			capture_event_user_only(event);
+		recorder->kernel = recorder->kernel || !event->attr.exclude_kernel;
+		/* A clock ticks for the idle task too, and nobody waits for that. */
+		event->attr.exclude_idle = event->attr.type == PERF_TYPE_SOFTWARE;
+	}
+	return 0;
+}
+
+static int choose_found(struct recorder *recorder, struct err *err)
+{
+	const struct recorder_options *options = &recorder->options;
+	CLEANUP_BUF struct buf what = {0};
+	struct find_wish wish = {.names = options->names, .user = options->user};
+	for (size_t i = 0; options->names && options->names[i]; i++)
+		buf_printf(&what, "%s%s", i ? " or " : "called ", options->names[i]);
+	if (options->user)
+		buf_printf(&what, "%sof user %u", options->names ? " " : "", (unsigned)*options->user);
+	return target_add_found(&recorder->target, &wish, what.data, err);
+}
+
+/* Asks the kernel whether it can follow a cgroup: another hierarchy may have its perf_event controller. */
+static bool can_follow_cgroup(int folder, int32_t cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attr,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, folder, cpu, -1, PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static int choose_cgroup(struct recorder *recorder, const struct capture_limits *limits, struct err *err)
+{
+	int folder = find_cgroup(recorder->options.cgroup, err);
+	if (folder < 0)
+		return folder;
+	bool allowed = limits->whole_system;
+	bool by_kernel = allowed && can_follow_cgroup(folder, recorder->target.cpus[0]);
+	if (!by_kernel)
+		recorder_note(
+			recorder, "recording the processes that are in the cgroup now and their children: %s",
+			allowed ? "the kernel has the perf_event controller in another hierarchy" :
+				  "to follow who joins it needs root, or as root: sysctl kernel.perf_event_paranoid=0");
+	return target_set_cgroup(&recorder->target, folder, by_kernel, err);
+}
+
+static int choose_target(struct recorder *recorder, const struct capture_limits *limits, struct err *err)
+{
+	const struct recorder_options *options = &recorder->options;
+	struct target *target = &recorder->target;
+	target->whole_system = options->whole_system;
+	if (options->whole_system && !limits->whole_system)
+		return err_set(err, ERR_DENIED,
+			       "may not record the whole system with kernel.perf_event_paranoid %d: be root, "
+			       "or as root: sysctl kernel.perf_event_paranoid=0",
+			       limits->paranoid);
+	int result = target_set_cpus(target, options->cpus, err);
+	if (!result && options->cgroup)
+		result = choose_cgroup(recorder, limits, err);
+	if (!result && (options->names || options->user))
+		result = choose_found(recorder, err);
+	if (!result && options->processes)
+		result = target_add_processes(target, options->processes, err);
+	if (!result && options->threads)
+		result = target_add_threads(target, options->threads, err);
+	return result;
+}
+
+static int shape_events(struct recorder *recorder, const struct capture_limits *limits, struct attr_shape *shape,
+			struct err *err)
+{
+	const struct recorder_options *options = &recorder->options;
+	*shape = (struct attr_shape){
+		.call_graph = options->call_graph,
+		.stack_size = options->stack_size,
+		.frequency = options->frequency,
+		.period = options->period,
+		.inherit = options->inherit && !target_is_by_cpu(&recorder->target),
+		.enable_on_exec = options->command && !options->whole_system && !options->delay,
+		.switches = options->events->switches,
+	};
+	if (shape->call_graph == CALL_GRAPH_DWARF && !attr_can_unwind()) {
+		recorder_note(
+			recorder,
+			"stacks are followed by frame pointers: wick has no unwind tables for this processor yet");
+		shape->call_graph = CALL_GRAPH_FP;
+	}
+	if (shape->frequency > limits->most_frequency && !shape->period) {
+		recorder_note(recorder,
+			      "%" PRIu64 " Hz instead of %" PRIu64
+			      ": kernel.perf_event_max_sample_rate; as root: sysctl "
+			      "kernel.perf_event_max_sample_rate=%" PRIu64,
+			      limits->most_frequency, shape->frequency, shape->frequency);
+		shape->frequency = limits->most_frequency;
+	}
+	if (shape->call_graph == CALL_GRAPH_LBR) {
+		struct perf_event_attr attr = recorder->options.events->items[0].attr;
+		attr_shape_event(&attr, shape, false);
+		int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0)
+			return err_set(err, ERR_UNSUPPORTED,
+				       "--call-graph lbr: the processor (or this virtual machine) records no "
+				       "branches for %s: %s; --call-graph dwarf works everywhere",
+				       recorder->options.events->items[0].name, strerror(errno));
+		close(fd);
+	}
+	return 0;
+}
+
+/* --- which engine --- */
+
+/* The BPF engine where it is wanted and possible; with ENGINE_AUTO the reason why not is only a note. */
+static int choose_engine(struct recorder *recorder, const struct attr_shape *shape, struct err *err)
+{
+	const struct recorder_options *options = &recorder->options;
+	if (options->engine == ENGINE_RING ||
+	    (options->engine == ENGINE_AUTO && options->call_graph != CALL_GRAPH_DWARF))
+		return 0;
+	CLEANUP_BUF struct buf reason = {0};
+	struct check_system system = check_this_system();
+	struct engine_facts facts = engine_facts_read(&system);
+	struct engine_task task = {shape->call_graph, engine_events_mark(options->events), options->max_depth};
+	struct engine_options engine = {
+		.sources = options->events->count,
+		.max_depth = options->max_depth ? options->max_depth : LAYOUT_FRAMES_MOST,
+		.copy_bytes = LAYOUT_COPY_MOST, /* few stacks are copied, so that there is room for all of them */
+		.timeline = options->timeline,
+		.many_processes = target_is_by_cpu(&recorder->target),
+	};
+	struct err refusal = {0};
+	engine_events_describe(options->events, &engine);
+	if (engine_fits(&facts, &task, &reason)) {
+		if (!engine_open(&recorder->engine, &engine, &refusal)) {
+			if (engine_events_taken(options->events))
+				recorder_note(recorder,
+					      "a huge page counts as a small one; --engine ring tells sizes, but loses "
+					      "faults when there are many");
+			return 0;
+		}
+		buf_str(&reason, err_text(&refusal));
+	}
+	engine_events_unmark(options->events);
+	if (options->engine == ENGINE_BPF)
+		return err_set(err, refusal.code ? refusal.code : ERR_UNSUPPORTED, "--engine bpf: %s", reason.data);
+	recorder_note(recorder, "ring engine: %s", reason.data);
+	return 0;
+}
+
+bool recorder_uses_engine(const struct recorder *recorder, struct engine_statistics *ret_statistics)
+{
+	if (recorder->engine && ret_statistics)
+		*ret_statistics = engine_statistics(recorder->engine);
+	return recorder->engine;
+}
+
+/* --- waiting --- */
+
+static int watch(struct recorder *recorder, int fd, enum wake_up kind, struct err *err)
+{
+	struct epoll_event event = {.events = EPOLLIN | (kind == WAKE_PROCESS ? (unsigned)EPOLLONESHOT : 0),
+				    .data.u64 = kind};
+	return epoll_ctl(recorder->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ?
+		       err_set(err, ERR_SYSTEM, "cannot wait for events: %s", strerror(errno)) :
+		       0;
+}
+
+/* To see the end of the command, or of all processes that were named. */
+static int watch_processes(struct recorder *recorder, struct err *err)
+{
+	const struct target *target = &recorder->target;
+	size_t count = target->command ? 1 : target_is_by_cpu(target) ? 0 : target->pid_count;
+	recorder->process_fds = mem_zalloc(count + 1, sizeof *recorder->process_fds);
+	for (size_t i = 0; i < count; i++) {
+		int fd = (int)syscall(SYS_pidfd_open, target->command ? target->command : target->pids[i], 0);
+		if (fd < 0 && errno == ESRCH)
+			continue;
+		if (fd < 0)
+			return err_set(err, ERR_SYSTEM, "cannot watch a process (Linux 5.3 can): %s", strerror(errno));
+		recorder->process_fds[recorder->process_count++] = fd;
+		recorder->processes_left++;
+		int result = watch(recorder, fd, WAKE_PROCESS, err);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+static int open_waiting(struct recorder *recorder, struct err *err)
+{
+	recorder->epoll = epoll_create1(EPOLL_CLOEXEC);
+	recorder->signal_fd = signalfd(-1, &recorder->signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (recorder->epoll < 0 || recorder->signal_fd < 0)
+		return err_set(err, ERR_SYSTEM, "cannot wait for events: %s", strerror(errno));
+	int result = watch(recorder, recorder->signal_fd, WAKE_SIGNAL, err);
+	if (!result)
+		result = watch_processes(recorder, err);
+	if (!result && recorder->engine)
+		result = watch(recorder, engine_fd(recorder->engine), WAKE_ENGINE, err);
+	return result ? result : rings_poll(recorder->rings, recorder->epoll, WAKE_RING, err);
+}
+
+int recorder_open(struct recorder **ret_recorder, const struct recorder_options *options, struct err *err)
+{
+	struct recorder *recorder = mem_zalloc(1, sizeof *recorder);
+	struct capture_limits limits = capture_limits_read();
+	recorder->options = *options;
+	recorder->privileged = limits.privileged;
+	recorder->epoll = recorder->signal_fd = -1;
+	target_init(&recorder->target);
+	recorder->build_ids = build_ids_new();
+	sigemptyset(&recorder->signals);
+	sigaddset(&recorder->signals, SIGINT);
+	sigaddset(&recorder->signals, SIGTERM);
+	sigaddset(&recorder->signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &recorder->signals, &recorder->old_mask);
+	recorder->blocked = true;
+	struct rings_options rings = {
+		.target = &recorder->target,
+		.events = options->events,
+		.derives = options->types & ~(unsigned)RECORD_CPU,
+	};
+	int result = limits.supported ? 0 :
+					err_set(err, ERR_SYSTEM, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+	if (!result)
+		result = choose_target(recorder, &limits, err);
+	if (!result)
+		result = choose_events(recorder, &limits, err);
+	if (!result)
+		result = shape_events(recorder, &limits, &rings.shape, err);
+	if (options->streams)
+		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
+	if (!result)
+		result = choose_engine(recorder, &rings.shape, err);
+	if (!result && options->command)
+		result = target_start_command(&recorder->target, options->command, &recorder->old_mask, err);
+	if (!result)
+		result = rings_open(&recorder->rings, &rings, err);
+	if (!result && rings_denied(recorder->rings))
+		recorder_note(recorder, "%zu %s left out: another user's or protected; root may record them",
+			      rings_denied(recorder->rings),
+			      rings_denied(recorder->rings) == 1 ? "thread is" : "threads are");
+	if (!result && recorder->engine)
+		result = engine_tap_open(&recorder->tap, recorder->engine, &recorder->target, options->events,
+					 options->cpus, err);
+	if (!result && recorder->engine)
+		rings_invite(recorder->rings, &recorder->tap.guest);
+	if (!result)
+		result = open_waiting(recorder, err);
+	if (result)
+		recorder_close(recorder);
+	else
+		*ret_recorder = recorder;
+	return result;
+}
+
+const struct event_source *recorder_sources(const struct recorder *recorder, size_t *ret_count)
+{
+	return rings_sources(recorder->rings, ret_count);
+}
+
+void recorder_unblock_signals(struct recorder *recorder)
+{
+	if (recorder->blocked)
+		pthread_sigmask(SIG_SETMASK, &recorder->old_mask, NULL);
+	recorder->blocked = false;
+}
+
+void recorder_close(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	engine_tap_release(&recorder->tap);
+	rings_close(recorder->rings);
+	engine_close(recorder->engine);
+	for (size_t i = 0; i < recorder->process_count; i++)
+		close(recorder->process_fds[i]);
+	free(recorder->process_fds);
+	if (recorder->epoll >= 0)
+		close(recorder->epoll);
+	if (recorder->signal_fd >= 0)
+		close(recorder->signal_fd);
+	target_release(&recorder->target);
+	build_ids_free(recorder->build_ids);
+	recorder_unblock_signals(recorder);
+	free(recorder);
+}

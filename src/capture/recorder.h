@@ -1,0 +1,42 @@
+/* A recorder from inside. For record*.c only. */
+#ifndef WICK_CAPTURE_RECORDER_H
+#define WICK_CAPTURE_RECORDER_H
+
+#include "capture/build_ids.h"
+#include "capture/engine_tap.h"
+#include "capture/record.h"
+#include "capture/rings.h"
+
+#include <signal.h>
+
+enum wake_up { WAKE_RING, WAKE_SIGNAL, WAKE_PROCESS, WAKE_ENGINE };
+
+struct recorder {
+	struct recorder_options options;
+	struct target target;
+	struct rings *rings;
+	struct engine *engine; /* NULL: the rings bring the samples too */
+	struct engine_tap tap;
+	sigset_t signals, old_mask;
+	bool blocked;
+	int epoll, signal_fd;
+	int *process_fds; /* become readable when the process ends */
+	size_t process_count, processes_left;
+	bool kernel; /* samples of the kernel are recorded */
+	bool samples_on, paused;
+	uint64_t started;
+	struct recorder_progress progress;
+	bool done;
+	enum recorder_end end;
+	bool asked_to_end; /* the command */
+	bool privileged;
+	int32_t stopped; /* a process that the kernel tells nothing of any more; 0: none */
+	bool told_stopped;
+	struct build_ids *build_ids;
+	struct build_ids_filler filler, early_filler;
+};
+
+/* Tells of a step down that was taken. */
+void recorder_note(const struct recorder *recorder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
