@@ -5,7 +5,9 @@
 #define BY_KERNEL __attribute__((preserve_access_index))
 #define TASK_KTHREAD 0x00200000u /* PF_KTHREAD */
 
-struct mm_struct;
+struct mm_struct {
+	unsigned long start_stack;
+} BY_KERNEL;
 
 struct task_struct {
 	unsigned int flags;

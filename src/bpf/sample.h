@@ -16,6 +16,8 @@
 
 #define WAKE_BYTES (256u << 10) /* wick looks by itself now and then; it is woken when so much waits */
 
+#define ABOVE_FIRST_FRAME 64 /* bytes */
+
 const volatile __u32 copy_bytes = 16384; /* of the stack, where wick unwinds */
 const volatile __u8 timeline = 0; /* every sample is told of, with its time */
 const volatile __u32 told_singly = 0; /* and every one of these sources, by bit */
@@ -106,9 +108,21 @@ static __always_inline int send(void *data, __u64 size, __u32 at_once)
 	return -1;
 }
 
+/*
+ * Bytes of the stack from `from` on that can hold frames: of a program's first thread they end where the kernel put its
+ * arguments, and most stacks are much shorter than what a copy has room for.
+ */
+static __always_inline __u64 stack_bytes(__u64 from)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 top = BPF_CORE_READ(task, mm, start_stack);
+	return top > from ? top - from + ABOVE_FIRST_FRAME : LAYOUT_COPY_MOST;
+}
+
 /* As much of the stack as is there, page by page. */
 __noinline int copy_stack(__u32 number, __u64 from)
 {
+	__u64 wanted = stack_bytes(from);
 	struct layout_copy *copy = bpf_map_lookup_elem(&copies, &number);
 	if (!copy)
 		return 0;
@@ -124,6 +138,8 @@ __noinline int copy_stack(__u32 number, __u64 from)
 			break;
 		done += size;
 		from += size;
+		if (done >= wanted)
+			return (int)wanted;
 	}
 	return (int)done;
 }

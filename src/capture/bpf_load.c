@@ -90,8 +90,11 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	maps->mapping_room = many ? 131072 : 32768;
 	maps->process_room = many ? 16384 : 4096;
 	maps->count_room = many ? 65536 : 32768;
-	/* Some 64 of the largest copies, more where there are more CPUs to write them. */
-	maps->record_room = options->told_singly ? 8u << 20 : 4u << 20;
+	/*
+	 * Thousands of usual copies, which come before the first tables are there, or a hundred of the largest; more
+	 * where there are more CPUs to write them.
+	 */
+	maps->record_room = 8u << 20;
 	while (maps->record_room < maps->cpus * (512u << 10) && maps->record_room < 32u << 20)
 		maps->record_room *= 2;
 	bpf_map__set_max_entries(skeleton->maps.mappings, maps->mapping_room);
