@@ -29,7 +29,10 @@ static bool find_module(const char *line, size_t length, size_t *ret_open, size_
 		return false;
 	if (close + 1 - open == sizeof deleted - 1 && memcmp(line + open, deleted, sizeof deleted - 1) == 0) {
 		size_t before = last_open(line, open);
-		open = before < open ? before : open;
+		if (before < open) {
+			close = open;
+			open = before;
+		}
 	}
 	*ret_open = open;
 	*ret_close = close;

@@ -113,6 +113,7 @@ static void stack_lines_are_tidied(void **state)
 		{"  7f X::operator->() const+0x1 (/bin/x)", "X::operator->", 0, 0, FRAME_NATIVE},
 		{"  7f small+0x2 (inlined)", "small", 0, 0, FRAME_INLINED},
 		{"  7f f+0x2 (/tmp/x (deleted))", "f", 0, 0, FRAME_NATIVE},
+		{"  7f [unknown] (/memfd:x (deleted))", "[memfd:x]", 0, 0, FRAME_UNKNOWN},
 		{"  7f12 (/bin/x)", "2", 0, 0, FRAME_NATIVE},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
