@@ -44,7 +44,7 @@ static void resize(struct index_map *map, size_t size)
 void index_map_reserve(struct index_map *map, size_t count)
 {
 	size_t size = map->slots ? (size_t)map->mask + 1 : LEAST_SIZE;
-	while (count >= (size - 1) / 8 * 5 && size <= UINT32_MAX / 2)
+	while (count >= (size - 1) / 4 * 3 && size <= UINT32_MAX / 2)
 		size *= 2;
 	if (!map->slots || size > (size_t)map->mask + 1)
 		resize(map, size);
@@ -52,7 +52,7 @@ void index_map_reserve(struct index_map *map, size_t count)
 
 void index_map_insert(struct index_map *map, uint64_t hash, uint32_t index)
 {
-	if (!map->slots || map->count >= map->mask / 8 * 5)
+	if (!map->slots || map->count >= map->mask / 4 * 3)
 		resize(map, map->slots ? 2 * ((size_t)map->mask + 1) : LEAST_SIZE);
 	put(map, (struct index_slot){.tag = (uint32_t)(hash >> 32), .index_plus_1 = index + 1});
 	map->count++;

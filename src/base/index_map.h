@@ -7,7 +7,7 @@
  *			return i;
  *	index_map_insert(&map, hash, new_index);
  *
- * A slot is 8 bytes (index and the hash's upper half), probing is linear, the load stays below 5/8.
+ * A slot is 8 bytes (index and the hash's upper half), probing is linear, the load stays below 3/4.
  * Zero-initialised is empty.
  */
 #ifndef WICK_BASE_INDEX_MAP_H

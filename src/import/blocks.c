@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Large enough that cutting and locking cost nothing, small enough to stay in a core's second-level cache. */
-#define BLOCK_SIZE (512u << 10)
+#define BLOCK_SIZE (256u << 10)
 /* A record without an end in this much is cut at a line, else the whole input could become one block. */
 #define BLOCK_MOST (64u << 20)
 
