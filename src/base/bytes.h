@@ -7,16 +7,23 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint64_t bytes_load64(const char *bytes)
+static inline uint64_t bytes_load64(const void *bytes)
 {
 	uint64_t value;
 	memcpy(&value, bytes, sizeof value);
 	return value;
 }
 
-static inline uint64_t bytes_load32(const char *bytes)
+static inline uint32_t bytes_load32(const void *bytes)
 {
 	uint32_t value;
+	memcpy(&value, bytes, sizeof value);
+	return value;
+}
+
+static inline uint16_t bytes_load16(const void *bytes)
+{
+	uint16_t value;
 	memcpy(&value, bytes, sizeof value);
 	return value;
 }

@@ -31,13 +31,13 @@ static const uint8_t *take(struct section *section, size_t size)
 static uint32_t take32(struct section *section)
 {
 	const uint8_t *bytes = take(section, 4);
-	return bytes ? load32(bytes) : 0;
+	return bytes ? bytes_load32(bytes) : 0;
 }
 
 static uint64_t take64(struct section *section)
 {
 	const uint8_t *bytes = take(section, 8);
-	return bytes ? load64(bytes) : 0;
+	return bytes ? bytes_load64(bytes) : 0;
 }
 
 /* A length, then that many bytes with a text that may end before. "" on failure. */
@@ -129,7 +129,7 @@ static uint32_t described_source(struct perfdata *data, uint32_t index, uint32_t
 				 uint32_t id_count)
 {
 	if (id_count)
-		return sources_find(&data->sources, load64(ids));
+		return sources_find(&data->sources, bytes_load64(ids));
 	return count == data->sources.count ? index : SOURCE_NONE;
 }
 
@@ -325,7 +325,7 @@ static void take_build_ids(struct perfdata *data, struct section *section)
 	while (section->at < section->end) {
 		const uint8_t *record = section->at;
 		const uint8_t *header = take(section, sizeof(struct perf_event_header));
-		uint16_t size = header ? load16(header + 6) : 0;
+		uint16_t size = header ? bytes_load16(header + 6) : 0;
 		if (size < sizeof(struct perf_event_header) || !take(section, size - sizeof(struct perf_event_header)))
 			return;
 		perfdata_add_build_id(data, record, size);

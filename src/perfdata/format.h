@@ -2,9 +2,9 @@
 #ifndef WICK_PERFDATA_FORMAT_H
 #define WICK_PERFDATA_FORMAT_H
 
+#include "base/bytes.h"
+
 #include <linux/perf_event.h>
-#include <stdint.h>
-#include <string.h>
 
 #define PERFDATA_MAGIC "PERFILE2"
 #define PERFDATA_MAGIC_SWAPPED "2ELIFREP"
@@ -118,26 +118,5 @@ enum user_record {
 
 /* Ends a chain whose user part comes later, in a CALLCHAIN_DEFERRED record with the same cookie, the last entry. */
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
-
-static inline uint64_t load64(const void *bytes)
-{
-	uint64_t value;
-	memcpy(&value, bytes, sizeof value);
-	return value;
-}
-
-static inline uint32_t load32(const void *bytes)
-{
-	uint32_t value;
-	memcpy(&value, bytes, sizeof value);
-	return value;
-}
-
-static inline uint16_t load16(const void *bytes)
-{
-	uint16_t value;
-	memcpy(&value, bytes, sizeof value);
-	return value;
-}
 
 #endif

@@ -39,7 +39,7 @@ void perfdata_add_build_id(struct perfdata *data, const uint8_t *record, size_t 
 		data->quality.malformed++;
 		return;
 	}
-	struct perfdata_build_id entry = {.pid = (int32_t)load32(record + PID), .misc = load16(record + 4)};
+	struct perfdata_build_id entry = {.pid = (int32_t)bytes_load32(record + PID), .misc = bytes_load16(record + 4)};
 	const char *path = (const char *)record + PATH;
 	entry.path = arena_copy(&data->arena, path, strnlen(path, size - PATH));
 	entry.build_id.size = BUILD_ID_MOST;
@@ -246,7 +246,7 @@ static int open_seekable(struct perfdata *data, int fd, uint64_t file_size, size
 	int result = check_magic(data, start, size, err);
 	if (result < 0)
 		return result;
-	data->pipe_mode = load64(start + 8) == PIPE_HEADER_SIZE;
+	data->pipe_mode = bytes_load64(start + 8) == PIPE_HEADER_SIZE;
 	if (!data->pipe_mode)
 		return open_file(data, fd, file_size, memory, err);
 	add_stream(data, fd, true, PIPE_HEADER_SIZE, file_size, memory);
@@ -270,7 +270,7 @@ static int open_pipe(struct perfdata *data, int fd, const void *head, size_t hea
 	int result = check_magic(data, (const uint8_t *)start.data, start.size, err);
 	if (result < 0)
 		return result;
-	data->pipe_mode = load64(start.data + 8) == PIPE_HEADER_SIZE;
+	data->pipe_mode = bytes_load64(start.data + 8) == PIPE_HEADER_SIZE;
 	if (data->pipe_mode) {
 		add_stream(data, fd, false, 0, UINT64_MAX, WINDOWS_MOST);
 		prefill(&data->streams[0], (const uint8_t *)start.data, start.size);

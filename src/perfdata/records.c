@@ -15,10 +15,10 @@ static uint64_t time_in_body(uint32_t type, const uint8_t *body, size_t words)
 	switch (type) {
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		return words >= 3 ? load64(body + 16) : 0;
+		return words >= 3 ? bytes_load64(body + 16) : 0;
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
-		return words >= 1 ? load64(body) : 0;
+		return words >= 1 ? bytes_load64(body) : 0;
 	default:
 		return 0;
 	}
@@ -32,13 +32,13 @@ uint64_t records_time(struct perfdata *data, const struct perf_event_header *hea
 		bool unknown_id;
 		uint32_t source = sources_of_sample(&data->sources, body, words, &unknown_id);
 		int at = source == SOURCE_NONE ? -1 : data->sources.layouts[source].sample_time;
-		return at >= 0 && (size_t)at < words ? plausible(load64(body + 8 * (size_t)at)) : 0;
+		return at >= 0 && (size_t)at < words ? plausible(bytes_load64(body + 8 * (size_t)at)) : 0;
 	}
 	uint32_t source = sources_of_other(&data->sources, body, words);
 	int from_end = source == SOURCE_NONE ? -1 : data->sources.layouts[source].trailer_time;
 	uint64_t time = 0;
 	if (from_end >= 0 && (size_t)from_end <= words)
-		time = plausible(load64(body + 8 * (words - (size_t)from_end)));
+		time = plausible(bytes_load64(body + 8 * (words - (size_t)from_end)));
 	return time ? time : plausible(time_in_body(header->type, body, words));
 }
 

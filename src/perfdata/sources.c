@@ -138,7 +138,7 @@ uint32_t sources_of_sample(struct sources *sources, const void *body, size_t wor
 		return sources->same_layout ? 0 : SOURCE_NONE;
 	if ((size_t)at >= words)
 		return SOURCE_NONE;
-	uint64_t id = load64((const uint8_t *)body + 8 * (size_t)at);
+	uint64_t id = bytes_load64((const uint8_t *)body + 8 * (size_t)at);
 	uint32_t source = sources_find(sources, id);
 	if (source != SOURCE_NONE)
 		return source;
@@ -153,7 +153,7 @@ uint32_t sources_of_other(struct sources *sources, const void *body, size_t word
 	int from_end = sources->layouts[0].trailer_id;
 	if (from_end < 0 || (size_t)from_end > words)
 		return 0;
-	uint64_t id = load64((const uint8_t *)body + 8 * (words - (size_t)from_end));
+	uint64_t id = bytes_load64((const uint8_t *)body + 8 * (words - (size_t)from_end));
 	uint32_t source = sources_find(sources, id);
 	/* What perf makes up itself (processes that ran before) has the id 0. */
 	return source == SOURCE_NONE ? 0 : source;

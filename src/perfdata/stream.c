@@ -95,7 +95,7 @@ static size_t size_of(const struct perf_event_header *header)
 
 static void take_attr(struct perfdata *data, const uint8_t *body, size_t size)
 {
-	size_t attr_size = size >= 8 ? load32(body + 4) : 0;
+	size_t attr_size = size >= 8 ? bytes_load32(body + 4) : 0;
 	if (!attr_size)
 		attr_size = ATTR_LEAST;
 	if (attr_size < ATTR_LEAST || attr_size > size ||
@@ -112,8 +112,8 @@ static void take_event_update(struct perfdata *data, const uint8_t *body, size_t
 		data->quality.malformed++;
 		return;
 	}
-	uint32_t source = sources_find(&data->sources, load64(body + 8));
-	if (load64(body) == EVENT_UPDATE_NAME && source != SOURCE_NONE)
+	uint32_t source = sources_find(&data->sources, bytes_load64(body + 8));
+	if (bytes_load64(body) == EVENT_UPDATE_NAME && source != SOURCE_NONE)
 		sources_name(&data->sources, source, (const char *)body + 16,
 			     strnlen((const char *)body + 16, size - 16));
 }
@@ -136,8 +136,8 @@ static int take_user(struct perfdata *data, const struct perf_event_header *head
 		take_event_update(data, body, size);
 		return 0;
 	case USER_FEATURE:
-		if (size >= 8 && load64(body) < FEATURE_BITS)
-			features_take(data, (unsigned)load64(body), body + 8, size - 8);
+		if (size >= 8 && bytes_load64(body) < FEATURE_BITS)
+			features_take(data, (unsigned)bytes_load64(body), body + 8, size - 8);
 		return 0;
 	case USER_AUXTRACE_INFO:
 	case USER_AUXTRACE:
@@ -211,12 +211,12 @@ static int take_compressed(struct perfdata *data, struct stream *stream, const u
 {
 	struct perf_event_header header = header_at(record);
 	size_t start = header.type == USER_COMPRESSED2 ? 16 : 8;
-	if (size < start || (header.type == USER_COMPRESSED2 && load64(record + 8) > size - start)) {
+	if (size < start || (header.type == USER_COMPRESSED2 && bytes_load64(record + 8) > size - start)) {
 		*ret_sense = false;
 		return 0;
 	}
 	if (header.type == USER_COMPRESSED2)
-		size = start + (size_t)load64(record + 8);
+		size = start + (size_t)bytes_load64(record + 8);
 	if (!stream->has_plain) {
 		window_init(&stream->plain, -1, 0, stream->window.most);
 		stream->has_plain = true;
@@ -241,9 +241,9 @@ static int take_compressed(struct perfdata *data, struct stream *stream, const u
 static uint64_t payload_of(const struct perf_event_header *header, const uint8_t *record, size_t size)
 {
 	if (header->type == USER_AUXTRACE && size >= 16)
-		return load64(record + 8);
+		return bytes_load64(record + 8);
 	if (header->type == USER_TRACING_DATA && size >= 12)
-		return load32(record + 8);
+		return bytes_load32(record + 8);
 	return 0;
 }
 
