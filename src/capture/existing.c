@@ -1,6 +1,7 @@
 #include "capture/existing.h"
 
 #include "base/mem.h"
+#include "symbol/kernel.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -10,8 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#define NOTES_MOST 65536
 
 struct teller {
 	const struct event_sink *sink;
@@ -143,18 +142,6 @@ static uint64_t kernel_start(char symbol[8])
 	return found;
 }
 
-static struct build_id kernel_build_id(void)
-{
-	struct build_id id = {0};
-	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return id;
-	CLEANUP_FREE char *notes = mem_alloc(NOTES_MOST);
-	ssize_t size = read(fd, notes, NOTES_MOST);
-	close(fd);
-	return size > 0 ? build_id_from_notes(notes, (size_t)size, 4) : id;
-}
-
 static int tell_modules(const struct event_sink *sink)
 {
 	FILE *file = fopen("/proc/modules", "re");
@@ -189,7 +176,7 @@ int existing_kernel(const struct event_sink *sink)
 		.start = first,
 		.length = UINT64_MAX - first,
 		.offset = start,
-		.build_id = kernel_build_id(),
+		.build_id = kernel_running_build_id(),
 		.path = path,
 	};
 	int result = sink->mmap(sink->context, &mmap);

@@ -43,7 +43,7 @@ struct kernel {
 
 /* --- which kernel --- */
 
-static struct build_id running_build_id(void)
+struct build_id kernel_running_build_id(void)
 {
 	struct build_id id = {0};
 	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
@@ -163,7 +163,7 @@ struct kernel *kernel_open(const struct kernel_options *options)
 	pthread_mutex_init(&kernel->lock, NULL);
 	pthread_mutex_init(&kernel->read_lock, NULL);
 	strpool_init(&kernel->added_names);
-	struct build_id running = running_build_id();
+	struct build_id running = kernel_running_build_id();
 	kernel->state = open_kallsyms(kernel, &running);
 	uint64_t text = text_address(kernel);
 	if (text && kernel->options.text_address)

@@ -33,6 +33,9 @@ enum kernel_state {
 
 struct kernel;
 
+/* Of the kernel that runs; size 0 when it does not tell. */
+struct build_id kernel_running_build_id(void);
+
 /* Never fails: the state says what is missing. `options` NULL: the running kernel, without vmlinux. */
 struct kernel *kernel_open(const struct kernel_options *options);
 /* NULL is allowed. */
