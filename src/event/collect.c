@@ -2,24 +2,21 @@
 
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "event/advice.h"
 #include "event/branches.h"
 #include "event/prepare.h"
+#include "event/source_facts.h"
 #include "event/stack.h"
 #include "event/symbolize.h"
 #include "event/tally.h"
 #include "profile/match.h"
-#include "profile/view.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define BATCH_BYTES (1u << 20)
 #define DEFAULT_DEPTH 1024
-#define STACK_BYTES_MOST 65528 /* the most that perf copies of a stack */
-#define WICK_STACK_BYTES_MOST 63488 /* the most that wick record does */
-#define DEFAULT_CHAIN 127 /* kernel.perf_event_max_stack, for events that do not say */
 
 struct worker {
 	struct collector *collector;
@@ -28,16 +25,6 @@ struct worker {
 	struct stack_maker maker;
 	struct tally tally;
 	pthread_mutex_t lock; /* guards `tally` where it is followed */
-};
-
-/* What samples need to know of an event. */
-struct source_facts {
-	str_id name; /* in processes.strings, whose texts never move */
-	uint32_t chain_most;
-	bool weighs_one;
-	const char *unit; /* of the weight */
-	uint32_t stack_bytes; /* of the copies of the stack */
-	bool monotonic; /* times are of CLOCK_MONOTONIC */
 };
 
 struct known_build_id {
@@ -274,30 +261,6 @@ static bool wanted(struct collector *collector, const struct event_sample *event
 	       (!filter->cgroups || match_text(filter->cgroups, cgroup_path(collector, event->cgroup)));
 }
 
-static uint32_t most_of_chain(const struct perf_event_attr *attr)
-{
-	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
-		return 0;
-	return attr->sample_max_stack ? attr->sample_max_stack : DEFAULT_CHAIN;
-}
-
-static bool is_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE &&
-	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
-static bool weighs_one(const struct collector *collector, const struct perf_event_attr *attr)
-{
-	return collector->options.count_samples || (collector->options.count_clocks && is_clock(attr));
-}
-
-/* A clock's period is a time. */
-static const char *unit_of(const struct collector *collector, const char *name, const struct perf_event_attr *attr)
-{
-	return weighs_one(collector, attr) ? "" : is_clock(attr) ? "ns" : profile_unit_of(name);
-}
-
 /* In a pipe events come with the records. */
 static struct source_facts facts_of(struct collector *collector, uint32_t source)
 {
@@ -308,17 +271,12 @@ static struct source_facts facts_of(struct collector *collector, uint32_t source
 			mem_grow(collector->sources, &collector->source_capacity, count, sizeof *collector->sources);
 		for (size_t i = collector->source_count; i < count; i++) {
 			const char *name = sources[i].name ? sources[i].name : "";
-			const struct perf_event_attr *attr = &sources[i].attr;
 			if (strlen(name) > collector->source_columns)
 				collector->source_columns = (uint32_t)strlen(name);
-			collector->sources[i] = (struct source_facts){
-				.name = strpool_add(&collector->processes.strings, name, strlen(name)),
-				.chain_most = most_of_chain(attr),
-				.monotonic = attr->use_clockid && attr->clockid == CLOCK_MONOTONIC,
-				.weighs_one = weighs_one(collector, attr),
-				.unit = unit_of(collector, name, attr),
-				.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
-			};
+			bool counted = collector->options.count_samples ||
+				       (collector->options.count_clocks && attr_is_clock(&sources[i].attr));
+			collector->sources[i] = source_facts_of(&sources[i].attr, name, counted);
+			collector->sources[i].name = strpool_add(&collector->processes.strings, name, strlen(name));
 		}
 		collector->source_count = count;
 	}
@@ -577,44 +535,19 @@ struct codes *collector_codes(struct collector *collector)
 	return &collector->codes;
 }
 
-/* The reason that most stacks end early for. */
-static void advise_truncated(const struct collector *collector, struct buf *out)
-{
-	uint64_t ends[STACK_ENDS];
-	for (int k = 0; k < STACK_ENDS; k++)
-		ends[k] = collector_ends(collector, k);
-	uint32_t bytes = 0;
-	for (size_t i = 0; i < collector->source_count; i++)
-		bytes = collector->sources[i].stack_bytes > bytes ? collector->sources[i].stack_bytes : bytes;
-	bool by_wick = collector->options.live || !bytes; /* a mark of perfdata/write.h tells of it */
-	if (ends[STACK_CUT] > ends[STACK_DEEP] && ends[STACK_CUT] >= ends[STACK_BROKEN] && by_wick)
-		buf_printf(out,
-			   bytes < WICK_STACK_BYTES_MOST ?
-				   "the copies of the stack were too small: record with --stack-size %u" :
-				   "the stacks are larger than what can be copied (%u bytes)",
-			   WICK_STACK_BYTES_MOST);
-	else if (ends[STACK_CUT] > ends[STACK_DEEP] && ends[STACK_CUT] >= ends[STACK_BROKEN])
-		buf_printf(
-			out,
-			bytes < STACK_BYTES_MOST ?
-				"the copies of the stack (%u bytes) were too small: record with --call-graph dwarf,%u" :
-				"the stacks are larger than what perf can copy (%u bytes)",
-			bytes, STACK_BYTES_MOST);
-	else if (ends[STACK_ABSENT] > ends[STACK_DEEP] && ends[STACK_ABSENT] >= ends[STACK_BROKEN])
-		buf_str(out, "memory of the stack was swapped out or not there when the sample was taken");
-	else if (ends[STACK_DEEP] >= ends[STACK_BROKEN] && ends[STACK_DEEP])
-		buf_str(out, "deeper than the kernel follows call chains: sysctl kernel.perf_event_max_stack=1024, and "
-			     "record with --call-graph fp --max-stack 1024");
-	else if (ends[STACK_BROKEN] && !bytes)
-		buf_str(out, "code without frame pointers: record with --call-graph dwarf");
-}
-
 static void advise(const struct collector *collector, struct profile *profile)
 {
-	const char *lost = collector->options.live ? "record fewer samples (-F 99)" :
-						     "record with a larger buffer (-m 16M) or fewer samples (-F 99)";
+	struct advice_facts facts = {.live = collector->options.live};
+	for (int k = 0; k < STACK_ENDS; k++)
+		facts.ends[k] = collector_ends(collector, k);
+	for (size_t i = 0; i < collector->source_count; i++) {
+		const struct source_facts *source = &collector->sources[i];
+		facts.stack_bytes = source->stack_bytes > facts.stack_bytes ? source->stack_bytes : facts.stack_bytes;
+		facts.each |= source->each;
+	}
+	const char *lost = advice_on_lost(&facts);
 	struct buf text CLEANUP_BUF = {0};
-	advise_truncated(collector, &text);
+	advice_on_truncated(&text, &facts);
 	if (text.size)
 		profile->quality.truncated_advice = profile_string(profile, text.data, text.size);
 	if (collector->lost)

@@ -1,0 +1,43 @@
+#include "event/advice.h"
+
+#define STACK_BYTES_MOST 65528 /* the most that perf copies of a stack */
+#define WICK_STACK_BYTES_MOST 63488 /* the most that wick record does */
+
+static void advise_larger_copies(struct buf *out, const struct advice_facts *facts)
+{
+	uint32_t bytes = facts->stack_bytes;
+	bool by_wick = facts->live || !bytes; /* a mark of perfdata/write.h tells of it */
+	if (by_wick && bytes < WICK_STACK_BYTES_MOST)
+		buf_printf(out, "the copies of the stack were too small: record with --stack-size %u",
+			   WICK_STACK_BYTES_MOST);
+	else if (by_wick)
+		buf_printf(out, "the stacks are larger than what can be copied (%u bytes)", WICK_STACK_BYTES_MOST);
+	else if (bytes < STACK_BYTES_MOST)
+		buf_printf(out, "the copies of the stack (%u bytes) were too small: record with --call-graph dwarf,%u",
+			   bytes, STACK_BYTES_MOST);
+	else
+		buf_printf(out, "the stacks are larger than what perf can copy (%u bytes)", bytes);
+}
+
+void advice_on_truncated(struct buf *out, const struct advice_facts *facts)
+{
+	const uint64_t *ends = facts->ends;
+	if (ends[STACK_CUT] > ends[STACK_DEEP] && ends[STACK_CUT] >= ends[STACK_BROKEN])
+		advise_larger_copies(out, facts);
+	else if (ends[STACK_ABSENT] > ends[STACK_DEEP] && ends[STACK_ABSENT] >= ends[STACK_BROKEN])
+		buf_str(out, "memory of the stack was swapped out or not there when the sample was taken");
+	else if (ends[STACK_DEEP] >= ends[STACK_BROKEN] && ends[STACK_DEEP])
+		buf_str(out, "deeper than the kernel follows call chains: sysctl kernel.perf_event_max_stack=1024, and "
+			     "record with --call-graph fp --max-stack 1024");
+	else if (ends[STACK_BROKEN] && !facts->stack_bytes)
+		buf_str(out, "code without frame pointers: record with --call-graph dwarf");
+}
+
+const char *advice_on_lost(const struct advice_facts *facts)
+{
+	if (facts->each)
+		return "they came faster than they could be taken: record for a shorter time, or one of many (-e EVENT "
+		       "-c 100)";
+	return facts->live ? "record fewer samples (-F 99)" :
+			     "record with a larger buffer (-m 16M) or fewer samples (-F 99)";
+}

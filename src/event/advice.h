@@ -1,0 +1,19 @@
+/* What would have made a recording better: the reason that most of what is missing is missing for, and the remedy. */
+#ifndef WICK_EVENT_ADVICE_H
+#define WICK_EVENT_ADVICE_H
+
+#include "base/buf.h"
+#include "event/stack.h"
+
+struct advice_facts {
+	uint64_t ends[STACK_ENDS]; /* how many stacks ended so */
+	uint32_t stack_bytes; /* of the largest copies; 0: there were none */
+	bool live; /* wick records now */
+	bool each; /* some event is told each time it happens */
+};
+
+/* Adds nothing when no stack ended early. */
+void advice_on_truncated(struct buf *out, const struct advice_facts *facts);
+const char *advice_on_lost(const struct advice_facts *facts);
+
+#endif
