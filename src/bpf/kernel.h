@@ -12,6 +12,7 @@ struct mm_struct {
 struct task_struct {
 	unsigned int flags;
 	unsigned int __state;
+	int pid, tgid;
 	struct mm_struct *mm;
 	unsigned in_execve : 1;
 } BY_KERNEL;

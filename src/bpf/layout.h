@@ -103,6 +103,35 @@ struct layout_key {
 
 struct layout_count {
 	__u64 count, weight; /* samples, and the sum of their weights; without the one that the record told of */
+	__u64 runnable; /* of waits, which weigh nanoseconds until the wake-up: those from there on */
+};
+
+/* What threads do; `extra` of times that are added up. The numbers of enum thread_state in event/offcpu.h. */
+enum layout_state {
+	LAYOUT_STATE_RUNNING,
+	LAYOUT_STATE_RUNNABLE,
+	LAYOUT_STATE_SLEEPING,
+	LAYOUT_STATE_DISK,
+	LAYOUT_STATE_GONE,
+};
+
+enum layout_doing {
+	LAYOUT_DOING_UNKNOWN, /* it was there before the recording began */
+	LAYOUT_DOING_RUN,
+	LAYOUT_DOING_WAIT,
+	LAYOUT_DOING_GONE,
+};
+
+enum layout_left_with { LAYOUT_LEFT_NOTHING, LAYOUT_LEFT_STACK, LAYOUT_LEFT_COPY };
+
+/* A thread whose times are added up. */
+struct layout_thread {
+	__u64 since; /* when it began to wait, or to run without having been told */
+	__u64 woken; /* 0: not yet */
+	__u64 owed; /* nanoseconds that it ran and that were not told */
+	__u32 doing; /* enum layout_doing */
+	__u32 left; /* enum layout_left_with: what is known of the stack with which it left its CPU */
+	struct layout_key key; /* that of the wait */
 };
 
 /* Records of the ring buffer. */
@@ -110,16 +139,21 @@ enum layout_kind {
 	LAYOUT_STACK, /* a stack that is new: its kernel addresses, then its user addresses, innermost first */
 	LAYOUT_COPY, /* a sample that wick must unwind: struct layout_copy, with as many bytes as it says */
 	LAYOUT_TICK, /* one more sample of a stack that was told of; without anything behind */
+	/* Where waits are added up: */
+	LAYOUT_NEW_STACK, /* as LAYOUT_STACK, but nothing is told by it yet */
+	LAYOUT_COPY_LEFT, /* as LAYOUT_COPY; LAYOUT_WAIT will tell what it weighs */
+	LAYOUT_WAIT, /* one wait of a stack, or copy, that was told of; without anything behind */
 };
 
 struct layout_record {
 	struct layout_key key;
 	__u64 time, weight, ip;
+	__u64 runnable; /* as layout_count has it */
 	__u32 kind; /* enum layout_kind */
 	__u32 cpu;
 	__u32 kernel_count, user_count; /* addresses */
 	__u32 bytes; /* of a copied stack */
-	__u32 module; /* LAYOUT_WANTED: the module whose table is missing */
+	__u32 module; /* LAYOUT_WANTED: the module whose table is missing; LAYOUT_WAIT: enum layout_left_with */
 };
 
 struct layout_copy {
@@ -134,6 +168,7 @@ enum layout_statistic {
 	LAYOUT_TAKEN, /* samples that came */
 	LAYOUT_LOST, /* of these: the ring buffer had no room */
 	LAYOUT_COPIED, /* of these: unwound outside */
+	LAYOUT_LEFT_OUT, /* waits that were shorter or longer than asked for; not among those that came */
 	LAYOUT_UNCOUNTED, /* stacks for which the map of counts had no room; they crossed one by one */
 	LAYOUT_STATISTICS,
 };

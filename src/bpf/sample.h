@@ -6,7 +6,7 @@
  *		return 0;
  *	sample_registers_of_task(slot);           // those of user space
  *	sample_kernel_stack(s, slot, ctx);        // where it is wanted
- *	sample_end(s, slot);
+ *	sample_tell(s, slot, sample_walk(s, slot));
  */
 #ifndef WICK_BPF_SAMPLE_H
 #define WICK_BPF_SAMPLE_H
@@ -30,12 +30,12 @@ static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __
 	if (!s)
 		return 0;
 	__u64 ids = bpf_get_current_pid_tgid();
-	count_one(LAYOUT_TAKEN);
 	struct layout_record *record = &s->record;
 	record->key = (struct layout_key){.pid = ids >> 32, .tid = (__u32)ids, .source = source};
 	record->time = bpf_ktime_get_ns();
 	record->cpu = bpf_get_smp_processor_id();
 	record->weight = weight;
+	record->runnable = 0;
 	record->ip = 0;
 	record->kernel_count = record->user_count = record->bytes = record->module = 0;
 	s->ip = s->sp = s->fp = 0;
@@ -144,18 +144,18 @@ __noinline int copy_stack(__u32 number, __u64 from)
 	return (int)done;
 }
 
-/* Sends registers and stack to wick. */
-__noinline int send_copy(__u32 slot)
+/* Sends registers and stack to wick. 0 or a failure. */
+__noinline int send_copy(__u32 slot, __u32 kind)
 {
 	struct scratch *s = scratch_of(slot);
 	if (!s)
-		return 0;
+		return -1;
 	__u32 number = s->record.cpu * LAYOUT_SLOTS + slot;
 	struct layout_copy *copy = bpf_map_lookup_elem(&copies, &number);
 	if (!copy)
-		return 0;
+		return -1;
 	count_one(LAYOUT_COPIED);
-	s->record.kind = LAYOUT_COPY;
+	s->record.kind = kind;
 	__builtin_memcpy(copy->registers, s->registers, sizeof copy->registers);
 	__builtin_memcpy(copy->kernel, s->addresses, sizeof copy->kernel);
 	__u64 bytes = (__u32)copy_stack(number, s->registers[7]);
@@ -164,8 +164,16 @@ __noinline int send_copy(__u32 slot)
 	s->record.bytes = (__u32)bytes;
 	copy->record = s->record;
 	__u64 size = __builtin_offsetof(struct layout_copy, bytes) + bytes;
-	send(copy, size, s->record.key.end != LAYOUT_DIFFICULT);
-	return 0;
+	return send(copy, size, s->record.key.end != LAYOUT_DIFFICULT);
+}
+
+/* Sends the record and the addresses of the stack. 0 or a failure. */
+static __always_inline int send_stack(struct scratch *s)
+{
+	__u64 addresses = s->record.kernel_count + s->record.user_count;
+	if (addresses > ADDRESSES_MOST)
+		addresses = ADDRESSES_MOST;
+	return send(&s->record, sizeof s->record + addresses * 8, 0);
 }
 
 /* A stack that wick does not know yet crosses once; it is counted from then on. */
@@ -184,10 +192,7 @@ static __always_inline void count_stack(struct scratch *s)
 		return;
 	}
 	record->kind = LAYOUT_STACK;
-	__u64 addresses = record->kernel_count + record->user_count;
-	if (addresses > ADDRESSES_MOST)
-		addresses = ADDRESSES_MOST;
-	if (send(record, sizeof *record + addresses * 8, 0))
+	if (send_stack(s))
 		return;
 	struct layout_count none = {0};
 	if (bpf_map_update_elem(&counts, &record->key, &none, BPF_NOEXIST))
@@ -229,17 +234,24 @@ static __always_inline void drop_user(struct scratch *s)
 	s->record.key.end = LAYOUT_WHOLE;
 }
 
-static __always_inline void sample_end(struct scratch *s, __u32 slot)
+/* Follows the stack of user space. True when it is as long as it gets; else it must be copied. */
+static __always_inline int sample_walk(struct scratch *s, __u32 slot)
 {
 	int followed = !s->ip || walk_process(s, slot);
 	if (s->record.key.end != LAYOUT_WHOLE && has_lost_stack(s)) {
 		drop_user(s);
 		followed = 1;
 	}
+	return followed;
+}
+
+static __always_inline void sample_tell(struct scratch *s, __u32 slot, int followed)
+{
+	count_one(LAYOUT_TAKEN);
 	if (followed)
 		count_stack(s);
 	else
-		send_copy(slot);
+		send_copy(slot, LAYOUT_COPY);
 }
 
 #endif

@@ -7,17 +7,15 @@
 
 #include <bpf/bpf_core_read.h>
 
-#include "bpf/sample.h"
+#include "bpf/waits.h"
 
 char programs_license[] SEC("license") = "Dual MIT/GPL";
 
 #define USER_RPL 3
-/* Bits of the state of a task, which have been the same since Linux 4.14. */
-#define STATE_UNINTERRUPTIBLE 0x2
-#define STATE_DEAD 0x80
-#define STATE_NOLOAD 0x400
 
 const volatile __u32 switch_sources = 0; /* by bit: events that happen when a thread leaves its CPU */
+const volatile __u32 clock_sources = 0; /* that tell how long threads run */
+const volatile __u32 kept_sources = ~0u; /* that are told themselves too */
 
 /* What the thread will do meanwhile, as sched:sched_switch tells it (LAYOUT_LEFT_*). */
 static __always_inline __u64 state_of_task(void)
@@ -52,13 +50,54 @@ static __always_inline void registers_of_context(struct scratch *s, const struct
 	to[16] = ctx->regs.r15;
 }
 
+static __always_inline int has_source(__u32 sources, __u16 source)
+{
+	return sources >> (source & 31) & 1;
+}
+
+/* The stack of a thread that leaves its CPU: what it weighs is known later. */
+static __always_inline int leave(struct bpf_perf_event_data *ctx, __u16 source)
+{
+	struct scratch *s = sample_begin(LAYOUT_SLOT_SAMPLE, source, 0);
+	if (!s || !began || ended)
+		return 0;
+	struct layout_thread *thread = thread_that_leaves(s->record.key.pid, s->record.key.tid, s->record.time);
+	if (!thread)
+		return 0;
+	s->record.key.extra = thread->key.extra;
+	s->record.key.mode = LAYOUT_MODE_KERNEL;
+	s->record.ip = ctx->regs.rip;
+	sample_kernel_stack(s, LAYOUT_SLOT_SAMPLE, ctx);
+	sample_registers_of_task(LAYOUT_SLOT_SAMPLE);
+	if (sample_walk(s, LAYOUT_SLOT_SAMPLE))
+		leave_with_stack(s, thread);
+	else if (!send_copy(LAYOUT_SLOT_SAMPLE, LAYOUT_COPY_LEFT))
+		thread->left = LAYOUT_LEFT_COPY;
+	else
+		thread->key.end = LAYOUT_BROKEN;
+	return 0;
+}
+
+/* The time that the thread ran, with the stack of the sample. */
+static __always_inline void tell_running(struct scratch *s, int followed)
+{
+	s->record.weight = time_run(s);
+	s->record.key.source = waits_source;
+	s->record.key.extra = LAYOUT_STATE_RUNNING;
+	if (s->record.weight)
+		sample_tell(s, LAYOUT_SLOT_SAMPLE, followed);
+}
+
 /* A sample of a perf event: a clock, a hardware counter, page faults. */
 static __always_inline int take(struct bpf_perf_event_data *ctx, __u16 source)
 {
+	int switches = has_source(switch_sources, source);
+	if (switches && counts_waits)
+		return leave(ctx, source);
 	struct scratch *s = sample_begin(LAYOUT_SLOT_SAMPLE, source, ctx->sample_period);
 	if (!s)
 		return 0;
-	if (switch_sources >> (source & 31) & 1)
+	if (switches)
 		s->record.key.extra = state_of_task();
 	s->record.ip = ctx->regs.rip;
 	if ((ctx->regs.cs & 3) == USER_RPL) {
@@ -69,7 +108,11 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, __u16 source)
 		sample_kernel_stack(s, LAYOUT_SLOT_SAMPLE, ctx);
 		sample_registers_of_task(LAYOUT_SLOT_SAMPLE);
 	}
-	sample_end(s, LAYOUT_SLOT_SAMPLE);
+	int followed = sample_walk(s, LAYOUT_SLOT_SAMPLE), clock = has_source(clock_sources, source) && counts_running;
+	if (!clock || has_source(kept_sources, source))
+		sample_tell(s, LAYOUT_SLOT_SAMPLE, followed);
+	if (clock)
+		tell_running(s, followed);
 	return 0;
 }
 
@@ -87,9 +130,11 @@ SOURCE(3)
 
 /* From here on the list of the process is wrong; wick has not heard of it yet. */
 SEC("raw_tp/sched_process_exec")
-int forget_process(void *ctx __attribute__((unused)))
+int forget_process(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	if (counts_waits && began && !ended)
+		waits_of_exec(pid, (__u32)ctx->args[1]);
 	bpf_map_delete_elem(&processes, &pid);
 	return 0;
 }

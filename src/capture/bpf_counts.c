@@ -16,6 +16,7 @@
 void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, uint32_t copy_bytes)
 {
 	*counts = (struct bpf_counts){.maps = *maps, .copy_bytes = copy_bytes};
+	bpf_held_init(&counts->held);
 	counts->chain = mem_alloc((MARKERS + LAYOUT_KERNEL_MOST + LAYOUT_FRAMES_MOST) * sizeof *counts->chain);
 }
 
@@ -33,6 +34,7 @@ void bpf_counts_release(struct bpf_counts *counts)
 	forget_all(counts);
 	index_map_release(&counts->map);
 	index_map_release(&counts->pid_map);
+	bpf_held_release(&counts->held);
 	free(counts->stacks);
 	free(counts->pids);
 	free(counts->chain);
@@ -79,12 +81,13 @@ static struct bpf_pid *pid_of(struct bpf_counts *counts, int32_t pid)
 	return added;
 }
 
-static void keep(struct bpf_counts *counts, struct layout_record *record)
+static struct bpf_stack *keep(struct bpf_counts *counts, struct layout_record *record)
 {
 	/* Two CPUs may have met a new stack at the same moment. */
-	if (find_stack(counts, &record->key)) {
+	struct bpf_stack *known = find_stack(counts, &record->key);
+	if (known) {
 		free(record);
-		return;
+		return known;
 	}
 	uint32_t number = (uint32_t)counts->count;
 	struct bpf_pid *pid = pid_of(counts, (int32_t)record->key.pid);
@@ -92,6 +95,32 @@ static void keep(struct bpf_counts *counts, struct layout_record *record)
 	counts->stacks[counts->count++] = (struct bpf_stack){record, {0}, record->time, pid->first};
 	pid->first = number;
 	index_map_insert(&counts->map, hash_key(&record->key), number);
+	return &counts->stacks[number];
+}
+
+static bool is_time(const struct bpf_counts *counts, const struct layout_key *key)
+{
+	return counts->maps.threads >= 0 && key->source == counts->maps.waits_source;
+}
+
+/* Waits of which no stack is known need no record that tells of one. */
+static struct bpf_stack *get_stack(struct bpf_counts *counts, const struct layout_key *key, uint64_t time)
+{
+	struct bpf_stack *stack = find_stack(counts, key);
+	if (stack || !is_time(counts, key) || key->user || key->kernel)
+		return stack;
+	struct layout_record *record = mem_zalloc(1, sizeof *record);
+	record->key = *key;
+	record->time = time;
+	return keep(counts, record);
+}
+
+/* A wait that goes on, or time that a thread has run and that will be told with where it waited last. */
+static bool is_pending(const struct bpf_counts *counts, const struct layout_key *key)
+{
+	struct layout_thread thread;
+	return is_time(counts, key) && !bpf_map_lookup_elem(counts->maps.threads, &key->tid, &thread) &&
+	       memcmp(&thread.key, key, sizeof *key) == 0;
 }
 
 /* --- samples --- */
@@ -149,9 +178,23 @@ static int tell(struct bpf_counts *counts, const struct event_sample *sample, co
 	return sink->sample ? sink->sample(sink->context, sample) : 0;
 }
 
-/* A sample of a known stack. */
-static int tell_stack(struct bpf_counts *counts, const struct layout_record *stack, struct event_sample *sample,
-		      const struct event_sink *sink)
+/* `raw` is the state in which the time was spent: the waits until the wake-up, and from there on. */
+static int tell_time(struct bpf_counts *counts, struct event_sample *sample, const struct layout_count *count,
+		     const struct event_sink *sink)
+{
+	static const uint64_t runnable = LAYOUT_STATE_RUNNABLE;
+	int result = 0;
+	counts->told += count->count;
+	sample->count = count->count ? count->count : 1;
+	sample->period = count->weight;
+	if (count->weight && sink->sample)
+		result = sink->sample(sink->context, sample);
+	sample->period = count->runnable;
+	sample->raw = (const uint8_t *)&runnable;
+	return result >= 0 && count->runnable && sink->sample ? sink->sample(sink->context, sample) : result;
+}
+
+static void set_stack(struct bpf_counts *counts, const struct layout_record *stack, struct event_sample *sample)
 {
 	const uint64_t *addresses = (const uint64_t *)(stack + 1);
 	sample->unwound = true;
@@ -159,22 +202,44 @@ static int tell_stack(struct bpf_counts *counts, const struct layout_record *sta
 	sample->chain_count = chain_of(counts->chain, addresses, stack->kernel_count, addresses + stack->kernel_count,
 				       stack->user_count);
 	sample->chain = counts->chain;
+}
+
+/* A sample of a known stack. */
+static int tell_stack(struct bpf_counts *counts, const struct layout_record *stack, struct event_sample *sample,
+		      const struct event_sink *sink)
+{
+	set_stack(counts, stack, sample);
 	return tell(counts, sample, sink);
 }
 
 /* One that is unwound outside. */
-static int tell_copy(struct bpf_counts *counts, const struct layout_copy *copy, const struct event_sink *sink)
+static void set_copy(struct bpf_counts *counts, const struct layout_copy *copy, struct event_sample *sample)
 {
-	struct event_sample sample = sample_of(&copy->record);
-	sample.chain_count =
+	sample->chain_count =
 		chain_of(counts->chain, (const uint64_t *)copy->kernel, copy->record.kernel_count, NULL, 0);
-	sample.chain = counts->chain;
-	sample.user = (struct event_registers){
+	sample->chain = counts->chain;
+	sample->user = (struct event_registers){
 		.abi = PERF_SAMPLE_REGS_ABI_64, .mask = REGISTER_MASK, .values = (const uint64_t *)copy->registers};
-	sample.stack = copy->bytes;
-	sample.stack_size = copy->record.bytes;
-	sample.stack_asked = counts->copy_bytes;
-	return tell(counts, &sample, sink);
+	sample->stack = copy->bytes;
+	sample->stack_size = copy->record.bytes;
+	sample->stack_asked = counts->copy_bytes;
+}
+
+int bpf_counts_time(struct bpf_counts *counts, const struct layout_key *key, uint32_t left, uint64_t state,
+		    const struct layout_count *count, uint64_t time, const struct event_sink *sink)
+{
+	const struct layout_copy *copy = left == LAYOUT_LEFT_COPY ? bpf_held_find(&counts->held, key->tid) : NULL;
+	const struct bpf_stack *stack = copy ? NULL : find_stack(counts, key);
+	struct layout_record record = copy ? copy->record : stack ? *stack->record : (struct layout_record){0};
+	record.key = *key;
+	record.key.extra = state;
+	struct event_sample sample = sample_of(&record);
+	sample.time = sample.since = time;
+	if (copy)
+		set_copy(counts, copy, &sample);
+	else if (stack)
+		set_stack(counts, stack->record, &sample);
+	return tell_time(counts, &sample, count, sink);
 }
 
 int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, const struct event_sink *sink)
@@ -187,8 +252,20 @@ int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, c
 		result = tell_stack(counts, record, &sample, sink);
 		keep(counts, record);
 		return result;
+	case LAYOUT_NEW_STACK:
+		keep(counts, record);
+		return 0;
 	case LAYOUT_COPY:
-		result = tell_copy(counts, (const struct layout_copy *)record, sink);
+		set_copy(counts, (const struct layout_copy *)record, &sample);
+		result = tell(counts, &sample, sink);
+		break;
+	case LAYOUT_COPY_LEFT:
+		bpf_held_put(&counts->held, (struct layout_copy *)record);
+		return 0;
+	case LAYOUT_WAIT:
+		result = bpf_counts_time(counts, &record->key, record->module, record->key.extra,
+					 &(struct layout_count){1, record->weight, record->runnable}, record->time,
+					 sink);
 		break;
 	case LAYOUT_TICK:
 		stack = find_stack(counts, &record->key);
@@ -205,14 +282,22 @@ static int tell_count(struct bpf_counts *counts, struct bpf_stack *stack, const 
 		      uint64_t time, const struct event_sink *sink)
 {
 	struct event_sample sample = sample_of(stack->record);
-	sample.count = count->count - stack->told.count;
-	sample.period = count->weight - stack->told.weight;
+	struct layout_count news = {count->count - stack->told.count, count->weight - stack->told.weight,
+				    count->runnable - stack->told.runnable};
+	sample.count = news.count;
+	sample.period = news.weight;
 	sample.since = stack->time;
 	sample.time = time;
 	sample.cpu = UINT32_MAX; /* any */
 	stack->told = *count;
 	stack->time = time;
-	return sample.count ? tell_stack(counts, stack->record, &sample, sink) : 0;
+	if (!news.count)
+		return 0;
+	if (!is_time(counts, &stack->record->key))
+		return tell_stack(counts, stack->record, &sample, sink);
+	if (stack->record->kernel_count + stack->record->user_count || stack->record->key.end != LAYOUT_WHOLE)
+		set_stack(counts, stack->record, &sample);
+	return tell_time(counts, &sample, &news, sink);
 }
 
 /* Tells what a stack has and takes it out of the map. */
@@ -221,7 +306,9 @@ static int take_out(struct bpf_counts *counts, struct bpf_stack *stack, uint64_t
 	struct layout_count count;
 	if (bpf_map_lookup_and_delete_elem(counts->maps.counts, &stack->record->key, &count))
 		return 0;
-	return tell_count(counts, stack, &count, time, sink);
+	int result = tell_count(counts, stack, &count, time, sink);
+	stack->told = (struct layout_count){0};
+	return result;
 }
 
 int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const struct event_sink *sink)
@@ -235,8 +322,13 @@ int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const
 			link = &stack->next;
 			continue;
 		}
-		*link = stack->next;
 		result = take_out(counts, stack, time, sink);
+		/* Afterwards: see leave_with_stack() of bpf/waits.h. */
+		if (is_pending(counts, &stack->record->key)) {
+			link = &stack->next;
+			continue;
+		}
+		*link = stack->next;
 		free(stack->record);
 		stack->record = NULL;
 		counts->retired++;
@@ -246,12 +338,25 @@ int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const
 
 static int begin_anew(struct bpf_counts *counts, const struct event_sink *sink)
 {
+	CLEANUP_FREE struct layout_record **pending = mem_alloc((counts->count + 1) * sizeof *pending);
 	uint64_t time = now();
+	size_t pending_count = 0;
 	int result = 0;
-	for (size_t i = 0; i < counts->count && result >= 0; i++)
-		if (counts->stacks[i].record)
-			result = take_out(counts, &counts->stacks[i], time, sink);
+	for (size_t i = 0; i < counts->count && result >= 0; i++) {
+		struct bpf_stack *stack = &counts->stacks[i];
+		if (!stack->record)
+			continue;
+		result = take_out(counts, stack, time, sink);
+		if (is_pending(counts, &stack->record->key)) {
+			pending[pending_count++] = stack->record;
+			stack->record = NULL;
+		}
+	}
 	forget_all(counts);
+	for (size_t i = 0; i < pending_count; i++) {
+		pending[i]->time = time;
+		keep(counts, pending[i]);
+	}
 	return result;
 }
 
@@ -270,7 +375,7 @@ static int read_counts(struct bpf_counts *counts, const struct event_sink *sink)
 		if (failed && errno != ENOENT)
 			break;
 		for (uint32_t i = 0; i < count && result >= 0; i++) {
-			struct bpf_stack *stack = find_stack(counts, &keys[i]);
+			struct bpf_stack *stack = get_stack(counts, &keys[i], time);
 			if (stack)
 				result = tell_count(counts, stack, &values[i], time, sink);
 		}

@@ -7,6 +7,7 @@
 
 #include "base/index_map.h"
 #include "bpf/layout.h"
+#include "capture/bpf_held.h"
 #include "capture/bpf_load.h"
 
 struct bpf_stack {
@@ -32,6 +33,7 @@ struct bpf_counts {
 	struct index_map pid_map;
 	uint64_t told; /* samples */
 	uint64_t *chain; /* room for one */
+	struct bpf_held held;
 };
 
 void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, uint32_t copy_bytes);
@@ -40,6 +42,12 @@ void bpf_counts_release(struct bpf_counts *counts);
 int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, const struct event_sink *sink);
 /* tid −1: all threads of the process */
 int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const struct event_sink *sink);
+/*
+ * Tells time that a thread spent and that is in no map: `key` is that of the wait, or of the last one of a thread that
+ * runs; `left` is enum layout_left_with and `state` enum layout_state. A count of 0 is one that no program saw.
+ */
+int bpf_counts_time(struct bpf_counts *counts, const struct layout_key *key, uint32_t left, uint64_t state,
+		    const struct layout_count *count, uint64_t time, const struct event_sink *sink);
 /* Tells what was counted since. Begins anew when the map of counts is nearly full. */
 int bpf_counts_flush(struct bpf_counts *counts, const struct event_sink *sink);
 

@@ -4,6 +4,7 @@
 #include "capture/bpf_counts.h"
 #include "capture/bpf_loader.h"
 #include "capture/bpf_tables.h"
+#include "capture/bpf_waits.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -71,6 +72,9 @@ struct engine {
 	struct replaced *replaced;
 	size_t replaced_count, replaced_capacity;
 	size_t heeded; /* waiting[…heeded) have said what they lack */
+	struct engine_waits waits;
+	struct bpf_waits_span span;
+	uint64_t left_out; /* waits, at the end */
 };
 
 static uint32_t seconds_now(void)
@@ -99,6 +103,7 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 	struct engine *engine = mem_zalloc(1, sizeof *engine);
 	struct bpf_maps maps = bpf_programs_maps(programs);
 	engine->programs = programs;
+	engine->waits = options->waits;
 	engine->epoll = epoll_create1(EPOLL_CLOEXEC);
 	processes_init(&engine->processes, NULL);
 	bpf_loader_init(&engine->loader);
@@ -145,6 +150,19 @@ void engine_close(struct engine *engine)
 int engine_attach(struct engine *engine, size_t source, int event_fd, struct err *err)
 {
 	return bpf_programs_attach(engine->programs, source, event_fd, err);
+}
+
+void engine_begin(struct engine *engine, uint64_t time)
+{
+	if (!engine->span.began)
+		engine->span.began = time;
+	bpf_programs_began(engine->programs, engine->span.began);
+}
+
+void engine_end(struct engine *engine, uint64_t time)
+{
+	engine->span.ended = time;
+	bpf_programs_ended(engine->programs, time);
 }
 
 void engine_start(struct engine *engine, struct codes *codes)
@@ -267,6 +285,8 @@ static void forget(struct engine *engine, struct engine_process *process)
 static int hear_comm(void *context, const struct event_comm *comm)
 {
 	struct engine *engine = context;
+	if (engine->waits.counted && engine->waits.unseen && !engine->span.began)
+		bpf_waits_add(&engine->counts.maps, comm->pid, comm->tid);
 	if (!comm->exec)
 		return 0;
 	processes_comm(&engine->processes, comm->pid, comm->tid, "", true);
@@ -511,7 +531,7 @@ void engine_look(struct engine *engine, void (*add)(void *context, uint64_t time
 
 static void heed(struct engine *engine, const struct layout_record *record)
 {
-	if (record->kind != LAYOUT_COPY)
+	if (record->kind != LAYOUT_COPY && record->kind != LAYOUT_COPY_LEFT)
 		return;
 	if (record->key.end == LAYOUT_WANTED) {
 		ask_for_module(engine, record->module);
@@ -565,6 +585,11 @@ int engine_retire(struct engine *engine, int32_t pid, int32_t tid, const struct 
 	return bpf_counts_retire(&engine->counts, pid, tid, sink);
 }
 
+int engine_exit(struct engine *engine, const struct event_task *task, const struct event_sink *sink)
+{
+	return engine->waits.counted ? bpf_waits_exit(&engine->counts, &engine->waits, task, sink) : 0;
+}
+
 bool engine_replaced(struct engine *engine, const struct event_mmap *mmap)
 {
 	for (size_t i = 0; i < engine->replaced_count; i++) {
@@ -599,6 +624,7 @@ struct engine_statistics engine_statistics(const struct engine *engine)
 		.lost = statistic(engine, LAYOUT_LOST),
 		.uncounted = statistic(engine, LAYOUT_UNCOUNTED),
 		.told = engine->counts.told,
+		.left_out = statistic(engine, LAYOUT_LEFT_OUT) + engine->left_out,
 		.modules = engine->placed_count,
 		.evicted = engine->evicted,
 		.kernel_bytes = bpf_programs_bytes(engine->programs) + bpf_tables_bytes(&engine->tables),
@@ -611,7 +637,11 @@ struct engine_statistics engine_statistics(const struct engine *engine)
 
 int engine_counts(struct engine *engine, const struct event_sink *sink, bool last)
 {
-	int result = bpf_counts_flush(&engine->counts, sink);
+	int result = last && engine->waits.counted ?
+			     bpf_waits_finish(&engine->counts, &engine->waits, engine->span, sink, &engine->left_out) :
+			     0;
+	if (result >= 0)
+		result = bpf_counts_flush(&engine->counts, sink);
 	uint64_t taken = last ? statistic(engine, LAYOUT_TAKEN) : 0;
 	if (result < 0 || taken <= engine->counts.told || !sink->lost)
 		return result;

@@ -110,6 +110,32 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	skeleton->rodata->switch_sources = options->switches;
 }
 
+static void set_waits(struct bpf_programs *programs, const struct engine_options *options)
+{
+	struct wick_bpf *skeleton = programs->skeleton;
+	const struct engine_waits *waits = &options->waits;
+	struct bpf_program *const scheduler[] = {skeleton->progs.wait_switch, skeleton->progs.wait_waking,
+						 skeleton->progs.wait_fork};
+	for (size_t i = 0; i < sizeof scheduler / sizeof *scheduler; i++)
+		bpf_program__set_autoload(scheduler[i], waits->counted);
+	if (!waits->counted)
+		return;
+	bpf_map__set_max_entries(skeleton->maps.threads, options->many_processes ? 65536 : 16384);
+	programs->maps.waits_source = waits->source;
+	skeleton->rodata->counts_waits = true;
+	skeleton->rodata->counts_running = waits->running;
+	skeleton->rodata->waits_source = waits->source;
+	skeleton->rodata->clock_sources = waits->clocks;
+	skeleton->rodata->kept_sources = waits->kept;
+	skeleton->rodata->from_exec = waits->from_exec;
+	skeleton->rodata->tells_unseen = waits->unseen;
+	skeleton->rodata->follows_children = waits->children;
+	skeleton->rodata->follows_all = waits->all;
+	skeleton->rodata->except_pid = waits->except_pid;
+	skeleton->rodata->min_block = waits->min_block;
+	skeleton->rodata->max_block = waits->max_block;
+}
+
 static void note_maps(struct bpf_programs *programs)
 {
 	const struct wick_bpf *skeleton = programs->skeleton;
@@ -121,6 +147,7 @@ static void note_maps(struct bpf_programs *programs)
 	maps->counts = bpf_map__fd(skeleton->maps.counts);
 	maps->records = bpf_map__fd(skeleton->maps.records);
 	maps->statistics = bpf_map__fd(skeleton->maps.statistics);
+	maps->threads = skeleton->rodata->counts_waits ? bpf_map__fd(skeleton->maps.threads) : -1;
 }
 
 int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_options *options, struct err *err)
@@ -137,14 +164,13 @@ int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_op
 		return err_set(err, ERR_SYSTEM, "the BPF programs cannot be opened: %s", strerror(error));
 	}
 	size_maps(programs, options);
+	set_waits(programs, options);
 	for (size_t i = 0; i < ENGINE_SOURCES_MOST; i++)
 		bpf_program__set_autoload(program_of_source(programs->skeleton, i), i < options->sources);
 	int failed = wick_bpf__load(programs->skeleton);
 	if (!failed) {
 		note_maps(programs);
-		programs->skeleton->links.forget_process =
-			bpf_program__attach(programs->skeleton->progs.forget_process);
-		failed = programs->skeleton->links.forget_process ? 0 : -errno;
+		failed = wick_bpf__attach(programs->skeleton);
 	}
 	if (failed) {
 		bpf_programs_free(programs);
@@ -174,6 +200,16 @@ int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_
 		return err_set(err, ERR_SYSTEM, "the kernel does not let a BPF program handle this event: %s",
 			       strerror(errno));
 	return 0;
+}
+
+void bpf_programs_began(struct bpf_programs *programs, uint64_t time)
+{
+	programs->skeleton->bss->began = time;
+}
+
+void bpf_programs_ended(struct bpf_programs *programs, uint64_t time)
+{
+	programs->skeleton->bss->ended = time;
 }
 
 void bpf_programs_cost(const struct bpf_programs *programs, uint64_t *ret_runs, uint64_t *ret_nanoseconds)

@@ -9,6 +9,8 @@ struct bpf_programs; /* loaded */
 /* Descriptors and sizes of the maps; the programs own them. */
 struct bpf_maps {
 	int slabs, parts, mappings, processes, counts, records, statistics;
+	int threads; /* -1: waits are not added up */
+	uint16_t waits_source;
 	uint32_t mapping_room, process_room, count_room; /* elements */
 	size_t record_room; /* bytes of the ring buffer */
 	unsigned cpus; /* that the kernel may have: elements of per-CPU maps */
@@ -19,6 +21,9 @@ void bpf_programs_free(struct bpf_programs *programs);
 struct bpf_maps bpf_programs_maps(const struct bpf_programs *programs);
 /* Attaches the program of a source to a perf event. */
 int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_fd, struct err *err);
+/* From when on and until when waits are added up. */
+void bpf_programs_began(struct bpf_programs *programs, uint64_t time);
+void bpf_programs_ended(struct bpf_programs *programs, uint64_t time);
 /* How often the programs of sources ran and for how long; 0 where the kernel does not count (bpf_stats_enabled). */
 void bpf_programs_cost(const struct bpf_programs *programs, uint64_t *ret_runs, uint64_t *ret_nanoseconds);
 /* Memory of all maps, as far as the kernel tells. */

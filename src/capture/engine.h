@@ -31,6 +31,19 @@
 
 struct engine;
 
+/* How the times of threads are added up in the kernel: as samples of `source`, whose `raw` is enum thread_state. */
+struct engine_waits {
+	bool counted; /* else each switch is told by itself */
+	bool running; /* the time that threads run too, by the samples of `clocks` */
+	bool from_exec; /* a command: it is recorded from the program on that it executes */
+	bool unseen; /* a wait that began before the recording counts from there on */
+	bool children, all; /* new threads are recorded: of those that are; of anybody */
+	uint16_t source;
+	uint32_t clocks, kept; /* by bit: sources; `kept` are also samples of their own */
+	uint32_t except_pid; /* a process that is left out; 0: none */
+	uint64_t min_block, max_block; /* nanoseconds: other waits are left out; max 0: no limit */
+};
+
 struct engine_options {
 	/* How many events are recorded, of which programs take ENGINE_SOURCES_MOST; their number is the source. */
 	size_t sources;
@@ -40,6 +53,7 @@ struct engine_options {
 	bool many_processes; /* larger maps */
 	uint32_t told_singly; /* by bit: sources whose samples are never added up */
 	uint32_t switches; /* by bit: sources that happen when a thread leaves its CPU; `raw` is its state then */
+	struct engine_waits waits;
 };
 
 #define ENGINE_SOURCES_MOST 4
@@ -50,6 +64,10 @@ void engine_close(struct engine *engine);
 
 /* Lets the program of a source run at each overflow of a perf event. The event stays the caller's. */
 int engine_attach(struct engine *engine, size_t source, int event_fd, struct err *err);
+
+/* From when on and until when times of threads are added up, by CLOCK_MONOTONIC. */
+void engine_begin(struct engine *engine, uint64_t time);
+void engine_end(struct engine *engine, uint64_t time);
 
 /* From now on, and until engine_stop(), tables are loaded; `codes` must stay as long. */
 void engine_start(struct engine *engine, struct codes *codes);
@@ -72,6 +90,8 @@ int engine_deliver(struct engine *engine, uint64_t number, const struct event_si
  * mapped in it changes.
  */
 int engine_retire(struct engine *engine, int32_t pid, int32_t tid, const struct event_sink *sink);
+/* A thread ended: gives the time that it ran and that was not told yet. */
+int engine_exit(struct engine *engine, const struct event_task *task, const struct event_sink *sink);
 /* True when the mapping took the place of another, which engine_early() noticed. */
 bool engine_replaced(struct engine *engine, const struct event_mmap *mmap);
 /* Gives what was counted since the last time. With `last` also what was lost on the way. */
@@ -83,6 +103,7 @@ struct engine_statistics {
 	uint64_t lost; /* of these: no room in the ring buffer */
 	uint64_t uncounted; /* of these: told one by one, because the map of counts was full */
 	uint64_t told; /* samples given to the sink */
+	uint64_t left_out; /* waits that were shorter or longer than asked for */
 	size_t modules, processes; /* in the kernel now */
 	size_t evicted; /* modules that gave way to others */
 	size_t kernel_bytes; /* memory of maps */

@@ -23,6 +23,18 @@ int engine_attach(struct engine *engine, size_t source, int event_fd, struct err
 	return err_set(err, ERR_UNSUPPORTED, "no BPF engine");
 }
 
+void engine_begin(struct engine *engine, uint64_t time)
+{
+	(void)engine;
+	(void)time;
+}
+
+void engine_end(struct engine *engine, uint64_t time)
+{
+	(void)engine;
+	(void)time;
+}
+
 void engine_start(struct engine *engine, struct codes *codes)
 {
 	(void)engine;
@@ -78,6 +90,14 @@ int engine_retire(struct engine *engine, int32_t pid, int32_t tid, const struct 
 	(void)engine;
 	(void)pid;
 	(void)tid;
+	(void)sink;
+	return 0;
+}
+
+int engine_exit(struct engine *engine, const struct event_task *task, const struct event_sink *sink)
+{
+	(void)engine;
+	(void)task;
 	(void)sink;
 	return 0;
 }

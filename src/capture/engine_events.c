@@ -33,13 +33,33 @@ void engine_events_unmark(struct capture_events *events)
 		events->items[i].by_engine = false;
 }
 
-/* Waits are computed of the times of samples, so these are not added up. */
-void engine_events_describe(const struct capture_events *events, struct engine_options *engine)
+/* Where all that tells of times is taken by programs, these can add them up. */
+static bool can_count_waits(const struct capture_events *events)
 {
+	bool switches = false, clocks = true;
+	for (size_t i = 0; i < events->count; i++) {
+		const struct capture_event *event = &events->items[i];
+		switches = switches || (event->by_engine && event->derive.rule == DERIVE_SWITCH);
+		clocks = clocks && (event->by_engine || event->derive.rule != DERIVE_CLOCK);
+	}
+	return switches && clocks;
+}
+
+/* Waits that are computed outside need the time of each sample, so these are not added up then. */
+void engine_events_describe(const struct capture_events *events, bool singly, struct engine_options *engine)
+{
+	struct engine_waits *waits = &engine->waits;
+	waits->counted = !singly && can_count_waits(events);
 	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
-		bool is_switch = events->items[i].derive.rule == DERIVE_SWITCH;
+		const struct derive_source *derive = &events->items[i].derive;
+		bool is_switch = derive->rule == DERIVE_SWITCH, is_clock = derive->rule == DERIVE_CLOCK;
 		engine->switches |= (uint32_t)is_switch << i;
-		engine->told_singly |= (uint32_t)(is_switch || events->items[i].derive.rule == DERIVE_CLOCK) << i;
+		engine->told_singly |= (uint32_t)(!waits->counted && (is_switch || is_clock)) << i;
+		waits->clocks |= (uint32_t)is_clock << i;
+		waits->kept |= (uint32_t)(is_clock && derive->keep) << i;
+		waits->running = waits->running || is_clock;
+		if (is_switch)
+			waits->source = (uint16_t)i;
 	}
 }
 
@@ -56,6 +76,23 @@ static void take_switches(struct capture_events *events, struct capture_event *e
 	event->name = mem_strdup("context-switches");
 }
 
+/* Times come as such; neither wake-ups nor records of switches are needed. */
+static void take_waits(struct capture_events *events)
+{
+	events->waits_counted = true;
+	events->switches = false;
+	for (size_t i = 0; i < events->count; i++) {
+		struct derive_source *derive = &events->items[i].derive;
+		if (derive->rule == DERIVE_SWITCH)
+			derive->rule = DERIVE_TIME;
+		else if (derive->rule == DERIVE_CLOCK)
+			derive->rule = DERIVE_PASS;
+	}
+	/* They come last, so that no other event gets another number. */
+	while (events->count && events->items[events->count - 1].derive.rule == DERIVE_WAKING)
+		capture_events_drop_last(events);
+}
+
 static bool has_huge_pages(void)
 {
 	char line[64] = "";
@@ -66,7 +103,7 @@ static bool has_huge_pages(void)
 	return read && !strstr(line, "[never]");
 }
 
-bool engine_events_taken(struct capture_events *events)
+bool engine_events_taken(struct capture_events *events, const struct engine_options *engine)
 {
 	bool faults = false;
 	for (size_t i = 0; i < events->count; i++) {
@@ -75,5 +112,7 @@ bool engine_events_taken(struct capture_events *events)
 			take_switches(events, event);
 		faults = faults || (event->by_engine && is_fault(event));
 	}
+	if (engine->waits.counted)
+		take_waits(events);
 	return faults && has_huge_pages();
 }

@@ -8,9 +8,9 @@
 /* Marks the events whose samples a BPF program can take; false when there are none. */
 bool engine_events_mark(struct capture_events *events);
 void engine_events_unmark(struct capture_events *events);
-/* What the programs must know of them. */
-void engine_events_describe(const struct capture_events *events, struct engine_options *engine);
-/* The engine takes them. True when sizes of huge pages get lost by that. */
-bool engine_events_taken(struct capture_events *events);
+/* What the programs must know of them. With `singly` waits are not added up in the kernel. */
+void engine_events_describe(const struct capture_events *events, bool singly, struct engine_options *engine);
+/* The engine takes them as described. True when sizes of huge pages get lost by that. */
+bool engine_events_taken(struct capture_events *events, const struct engine_options *engine);
 
 #endif

@@ -150,7 +150,9 @@ static int pass_mmap(void *context, const struct event_mmap *mmap)
 static int pass_exit(void *context, const struct event_task *task)
 {
 	struct engine_tap *tap = context;
-	int result = task->pid == task->tid ? engine_retire(tap->engine, task->pid, -1, tap->sink) : 0;
+	int result = engine_exit(tap->engine, task, tap->sink);
+	if (result >= 0 && task->pid == task->tid)
+		result = engine_retire(tap->engine, task->pid, -1, tap->sink);
 	return result >= 0 && tap->sink->exit ? tap->sink->exit(tap->sink->context, task) : result;
 }
 

@@ -52,6 +52,13 @@ void capture_events_release(struct capture_events *events)
 	*events = (struct capture_events){0};
 }
 
+void capture_events_drop_last(struct capture_events *events)
+{
+	struct capture_event *last = &events->items[--events->count];
+	free(last->name);
+	free(last->path);
+}
+
 static bool find_known(const char *name, struct perf_event_attr *attr)
 {
 	for (size_t i = 0; i < COUNT(known_events); i++)

@@ -28,10 +28,14 @@ struct capture_events {
 	struct capture_event *items;
 	size_t count, capacity;
 	bool switches; /* records of switches are needed too */
+	bool waits_counted; /* the BPF engine adds up the times of threads */
 	struct trace_field prev_state, next_pid, woken_pid; /* of sched:sched_switch and sched:sched_waking */
 };
 
 void capture_events_release(struct capture_events *events);
+
+/* There must be one. */
+void capture_events_drop_last(struct capture_events *events);
 
 /*
  * Adds the events of a list separated by commas. Tracepoints are looked up in tracefs, other PMUs in sysfs. On failure

@@ -109,6 +109,8 @@ static void keep_time(struct recorder *recorder)
 	uint64_t passed = now() - recorder->started, delay = recorder->options.delay;
 	if (!recorder->samples_on && passed >= delay) {
 		rings_enable_samples(recorder->rings);
+		if (recorder->engine)
+			engine_begin(recorder->engine, now());
 		engine_tap_enable(&recorder->tap);
 		recorder->samples_on = true;
 		if (recorder->options.begun)
@@ -172,6 +174,8 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 	int code = tell_existing(recorder, recorder->engine ? &early : sink);
 	if (on_exec)
 		rings_enable_everywhere(recorder->rings);
+	if (on_exec && recorder->engine)
+		engine_begin(recorder->engine, now());
 	recorder->samples_on = on_exec;
 	recorder->started = now();
 	if (code >= 0)
@@ -230,6 +234,8 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 	while (code >= 0 && !recorder->done)
 		code = wait_and_drain(recorder, &ordered);
 	result.ended = now();
+	if (recorder->engine)
+		engine_end(recorder->engine, result.ended);
 	rings_disable(recorder->rings);
 	engine_tap_disable(&recorder->tap);
 	if (code >= 0)

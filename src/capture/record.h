@@ -41,6 +41,7 @@ struct recorder_options {
 	unsigned types; /* of enum record_type; 0: RECORD_CPU */
 	const char *weight; /* both as record_types_options has them */
 	bool wakers;
+	uint64_t min_block, max_block; /* nanoseconds: shorter and longer waits are left out; max 0: no limit */
 	enum engine_wish engine;
 	bool timeline; /* every sample is told of with its time, also by the BPF engine */
 	enum call_graph call_graph;

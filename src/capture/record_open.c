@@ -174,6 +174,18 @@ static int shape_events(struct recorder *recorder, const struct capture_limits *
 
 /* --- which engine --- */
 
+static void describe_waits(const struct recorder *recorder, const struct attr_shape *shape, struct engine_waits *waits)
+{
+	const struct recorder_options *options = &recorder->options;
+	waits->from_exec = shape->enable_on_exec;
+	waits->unseen = options->types & RECORD_WALL || !options->whole_system;
+	waits->children = options->inherit || target_is_by_cpu(&recorder->target);
+	waits->all = options->whole_system;
+	waits->except_pid = options->whole_system ? (uint32_t)getpid() : 0;
+	waits->min_block = options->min_block;
+	waits->max_block = options->max_block;
+}
+
 /* The BPF engine where it is wanted and possible; with ENGINE_AUTO the reason why not is only a note. */
 static int choose_engine(struct recorder *recorder, const struct attr_shape *shape, struct err *err)
 {
@@ -193,10 +205,11 @@ static int choose_engine(struct recorder *recorder, const struct attr_shape *sha
 		.many_processes = target_is_by_cpu(&recorder->target),
 	};
 	struct err refusal = {0};
-	engine_events_describe(options->events, &engine);
+	describe_waits(recorder, shape, &engine.waits);
+	engine_events_describe(options->events, options->timeline || options->wakers, &engine);
 	if (engine_fits(&facts, &task, &reason)) {
 		if (!engine_open(&recorder->engine, &engine, &refusal)) {
-			if (engine_events_taken(options->events))
+			if (engine_events_taken(options->events, &engine))
 				recorder_note(recorder,
 					      "a huge page counts as a small one; --engine ring tells sizes, but loses "
 					      "faults when there are many");
@@ -296,6 +309,7 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
 	if (!result)
 		result = choose_engine(recorder, &rings.shape, err);
+	rings.shape.switches = options->events->switches;
 	if (!result && options->command)
 		result = target_start_command(&recorder->target, options->command, &recorder->old_mask, err);
 	if (!result)

@@ -206,7 +206,9 @@ int record_types_events(struct capture_events *events, const struct record_types
 		events->items[i].derive = (struct derive_source){.rule = DERIVE_CLOCK, .keep = types & RECORD_CPU};
 	if (!result && types & RECORD_WAITS)
 		result = add_switches(events, options, limits, err);
+	if (!result && types & RECORD_FAULTS)
+		result = add_faults(events, err);
 	if (!result && types & RECORD_WAITS)
 		add_wakings(events, options, limits);
-	return !result && types & RECORD_FAULTS ? add_faults(events, err) : result;
+	return result;
 }

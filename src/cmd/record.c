@@ -66,6 +66,8 @@ static int open_recorder(struct record_run *run, struct err *err)
 		.types = run->types,
 		.weight = options->weight,
 		.wakers = options->waker,
+		.min_block = record_min_block(options),
+		.max_block = record_max_block(options),
 		.engine = record_engine(options),
 		.timeline = options->timeline,
 		.call_graph = record_call_graph(options),

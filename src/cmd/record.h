@@ -73,6 +73,9 @@ int record_choose_types(struct record_run *run);
 /* True when samples are made of other samples. */
 bool record_derives(const struct record_run *run);
 struct derive *record_make_derive(struct record_run *run, const struct event_sink *next);
+/* Nanoseconds. */
+uint64_t record_min_block(const struct record_options *options);
+uint64_t record_max_block(const struct record_options *options);
 /* What deriving left out. */
 void record_say_derived(const struct record_run *run);
 /* The profiles that get files of their own. Returns how many there are. */

@@ -31,6 +31,16 @@ int record_choose_types(struct record_run *run)
 	return -1;
 }
 
+uint64_t record_min_block(const struct record_options *options)
+{
+	return (uint64_t)(options->min_block * MICROSECOND);
+}
+
+uint64_t record_max_block(const struct record_options *options)
+{
+	return (uint64_t)(options->max_block * MICROSECOND);
+}
+
 bool record_derives(const struct record_run *run)
 {
 	bool derives = run->types != RECORD_CPU;
@@ -53,12 +63,12 @@ struct derive *record_make_derive(struct record_run *run, const struct event_sin
 		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
 		.offcpu =
 			{
-				.waits = run->types & RECORD_WAITS,
-				.running = run->types & RECORD_WALL,
+				.waits = run->types & RECORD_WAITS && !events->waits_counted,
+				.running = run->types & RECORD_WALL && !events->waits_counted,
 				.wakers = options->waker,
 				.unseen = run->types & RECORD_WALL || !options->all,
-				.min_block = (uint64_t)(options->min_block * MICROSECOND),
-				.max_block = (uint64_t)(options->max_block * MICROSECOND),
+				.min_block = record_min_block(options),
+				.max_block = record_max_block(options),
 				.except_pid = options->all ? (int32_t)getpid() : 0,
 				.prev_state = events->prev_state,
 				.next_pid = events->next_pid,
@@ -71,6 +81,9 @@ struct derive *record_make_derive(struct record_run *run, const struct event_sin
 void record_say_derived(const struct record_run *run)
 {
 	struct offcpu_counts counts = derive_counts(run->derive);
+	struct engine_statistics engine;
+	if (recorder_uses_engine(run->recorder, &engine))
+		counts.left_out += engine.left_out;
 	CLEANUP_BUF struct buf text = {0};
 	if (run->options.quiet)
 		return;

@@ -22,6 +22,7 @@ struct batch_sample {
 	bool has_waker; /* the next sample in the batch is of who ended the wait that this one tells of */
 	int64_t weight; /* of all `count` */
 	uint64_t count; /* samples that are this one */
+	bool sum; /* as event_sample has it */
 	uint64_t ip, time, since, period; /* `period` is of all `count`, which came between `since` and `time` */
 	uint64_t monotonic; /* the time by CLOCK_MONOTONIC; UINT64_MAX: not known */
 	uint32_t cpu; /* UINT32_MAX: not known */

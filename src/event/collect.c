@@ -363,6 +363,7 @@ static void add_to_batch(struct collector *collector, const struct event_sample 
 			  .end = event->end,
 			  .has_waker = event->waker,
 			  .count = event->count ? event->count : 1,
+			  .sum = event->sum,
 			  .weight = weight < INT64_MAX ? (int64_t)weight : INT64_MAX,
 			  .ip = event->ip,
 			  .time = event->time,

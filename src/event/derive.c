@@ -4,6 +4,8 @@
 #include "base/index_map.h"
 #include "base/mem.h"
 
+#include <string.h>
+
 struct derive {
 	struct derive_options options;
 	struct event_sink next;
@@ -104,6 +106,22 @@ static int weigh(struct derive *derive, const struct event_sample *sample, const
 	return give(derive, &weighed);
 }
 
+static int take_time(struct derive *derive, const struct event_sample *sample)
+{
+	struct event_sample given = *sample;
+	uint64_t state;
+	if (sample->raw_size != sizeof state)
+		return 0;
+	memcpy(&state, sample->raw, sizeof state);
+	if (state >= THREAD_STATES)
+		return 0;
+	given.source = derive->options.offcpu.source_of[state];
+	given.sum = true;
+	given.raw = NULL;
+	given.raw_size = 0;
+	return give(derive, &given);
+}
+
 static int take_sample(void *context, const struct event_sample *sample)
 {
 	struct derive *derive = context;
@@ -116,6 +134,8 @@ static int take_sample(void *context, const struct event_sample *sample)
 	switch (source->rule) {
 	case DERIVE_SWITCH:
 		return offcpu_switch(derive->offcpu, sample);
+	case DERIVE_TIME:
+		return take_time(derive, sample);
 	case DERIVE_WAKING:
 		return offcpu_waking(derive->offcpu, sample);
 	case DERIVE_CLOCK:

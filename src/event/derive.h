@@ -27,6 +27,7 @@ struct perf_event_attr derived_attr(enum derived_event event, const struct perf_
 enum derive_rule {
 	DERIVE_PASS,
 	DERIVE_SWITCH,
+	DERIVE_TIME, /* is a time already: `raw` holds the thread_state, as 64 bits */
 	DERIVE_WAKING,
 	DERIVE_CLOCK, /* tells the time that threads run, and is passed on when `keep` is set */
 	DERIVE_MINOR_FAULT, /* both are passed on and tell bytes */

@@ -57,6 +57,7 @@ struct event_sample {
 	enum stack_end end;
 	/* Samples that were added up before they came here, between `since` and `time`; 0 is one. */
 	uint64_t count, since;
+	bool sum; /* their weights mean something together only: files hold one record */
 	const struct perf_branch_entry *branches;
 	const uint64_t *branch_counters; /* NULL, or one per branch */
 	size_t branch_count;

@@ -308,7 +308,7 @@ void perfdata_writer_stack(void *context, const struct batch_sample *sample, con
 			   size_t count, enum stack_end end)
 {
 	struct finished finished = {sample, frames, count, end};
-	uint64_t samples = sample->count ? sample->count : 1;
+	uint64_t samples = sample->count && !sample->sum ? sample->count : 1;
 	uint64_t share = sample->period / samples, rest = sample->period % samples;
 	double step = (double)(sample->time - sample->since) / (double)samples;
 	for (uint64_t i = 0; i < samples; i++) {

@@ -7,7 +7,7 @@
 #define MOST 64
 #define FIRST_DERIVED 10
 
-enum { SOURCE_SWITCH, SOURCE_WAKING, SOURCE_CLOCK, SOURCE_MINOR, SOURCE_TRACE, SOURCES };
+enum { SOURCE_SWITCH, SOURCE_WAKING, SOURCE_CLOCK, SOURCE_MINOR, SOURCE_TRACE, SOURCE_TIME, SOURCES };
 
 struct given {
 	uint32_t source;
@@ -16,6 +16,7 @@ struct given {
 	int32_t waker;
 	size_t stack_size;
 	uint8_t first_byte;
+	bool sum;
 };
 
 struct world {
@@ -42,6 +43,7 @@ static int take(void *context, const struct event_sample *sample)
 		.waker_address = sample->waker ? sample->waker->chain[0] : 0,
 		.stack_size = sample->stack_size,
 		.first_byte = sample->stack_size ? sample->stack[0] : 0,
+		.sum = sample->sum,
 	};
 	return 0;
 }
@@ -60,6 +62,7 @@ static void begin(struct world *world)
 	world->sources[SOURCE_MINOR].rule = DERIVE_MINOR_FAULT;
 	world->sources[SOURCE_TRACE] = (struct derive_source){
 		.rule = DERIVE_WEIGH, .weight = {offsetof(struct raw, state), sizeof(int64_t), true}};
+	world->sources[SOURCE_TIME].rule = DERIVE_TIME;
 	world->offcpu.waits = true;
 	world->offcpu.prev_state = (struct trace_field){offsetof(struct raw, state), sizeof(int64_t), true};
 	world->offcpu.next_pid = (struct trace_field){offsetof(struct raw, tid), sizeof(int32_t), true};
@@ -351,6 +354,28 @@ static void a_field_of_a_tracepoint_is_its_weight(void **state)
 	end(&world);
 }
 
+static void times_that_were_added_up_in_the_kernel_go_to_the_event_of_their_state(void **state)
+{
+	(void)state;
+	struct world world = {0};
+	begin(&world);
+	struct event_sample sample = {.source = SOURCE_TIME, .pid = 1, .tid = 2, .period = 5000, .count = 3};
+	for (uint64_t doing = 0; doing <= THREAD_STATES; doing++) {
+		sample.raw = (const uint8_t *)&doing;
+		sample.raw_size = sizeof doing;
+		assert_int_equal(world.sink.sample(world.sink.context, &sample), 0);
+	}
+	sample.raw_size = 4;
+	assert_int_equal(world.sink.sample(world.sink.context, &sample), 0);
+	assert_int_equal(world.count, THREAD_STATES); /* what is no state is none */
+	for (uint32_t doing = 0; doing < THREAD_STATES; doing++) {
+		assert_int_equal(world.given[doing].source, FIRST_DERIVED + DERIVED_RUNNING + doing);
+		assert_int_equal(world.given[doing].period, 5000);
+		assert_true(world.given[doing].sum);
+	}
+	end(&world);
+}
+
 static void fields_are_found_in_format_files_and_read(void **state)
 {
 	(void)state;
@@ -402,6 +427,7 @@ int main(void)
 		cmocka_unit_test(the_idle_task_and_the_recorder_are_left_out),
 		cmocka_unit_test(page_faults_tell_bytes),
 		cmocka_unit_test(a_field_of_a_tracepoint_is_its_weight),
+		cmocka_unit_test(times_that_were_added_up_in_the_kernel_go_to_the_event_of_their_state),
 		cmocka_unit_test(fields_are_found_in_format_files_and_read),
 	};
 	return cmocka_run_group_tests_name("offcpu", tests, NULL, NULL);

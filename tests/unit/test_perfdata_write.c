@@ -73,6 +73,19 @@ static void put_stack(struct perfdata_writer *writer, uint64_t time, const struc
 	perfdata_writer_stack(writer, &sample, frames, count, STACK_WHOLE);
 }
 
+/* Three samples, which may be a sum. */
+static void put_added_up(struct perfdata_writer *writer, bool sum)
+{
+	struct stack_frame frame = {.exact = true, .ip = 0x401000};
+	struct batch_sample sample = {.pid = 7, .tid = 8, .source = 1, .mode = MODE_USER, .ip = 0x401000};
+	sample.since = 1000;
+	sample.time = 4000;
+	sample.count = 3;
+	sample.period = 301;
+	sample.sum = sum;
+	perfdata_writer_stack(writer, &sample, &frame, 1, STACK_WHOLE);
+}
+
 static void finish(struct perfdata_writer *writer)
 {
 	struct err err = {0};
@@ -86,6 +99,23 @@ static struct perfdata *read_back(struct seen *seen)
 	assert_int_equal(perfdata_open(&data, path, NULL), 0);
 	assert_int_equal(perfdata_read(data, &sink, NULL), 0);
 	return data;
+}
+
+static void samples_that_were_added_up_are_told_apart_unless_they_are_a_sum(void **state)
+{
+	(void)state;
+	for (int sum = 0; sum < 2; sum++) {
+		struct perfdata_writer *writer = open_writer();
+		put_added_up(writer, sum);
+		finish(writer);
+		struct seen seen = {0};
+		struct perfdata *data = read_back(&seen);
+		assert_int_equal(seen.samples, sum ? 1 : 3);
+		assert_int_equal(seen.sample.time, 4000);
+		assert_int_equal(seen.sample.period, sum ? 301 : 100);
+		perfdata_close(data);
+		seen_release(&seen);
+	}
 }
 
 static void samples_come_back_with_their_chains(void **state)
@@ -466,6 +496,7 @@ static void a_tee_gives_every_record_to_both(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		WITH_FILE(samples_that_were_added_up_are_told_apart_unless_they_are_a_sum),
 		WITH_FILE(samples_come_back_with_their_chains),
 		WITH_FILE(chains_tell_that_a_stack_is_not_whole),
 		WITH_FILE(other_records_come_back_as_they_were_given),
