@@ -41,15 +41,6 @@ static void resize(struct index_map *map, size_t size)
 	free(old);
 }
 
-void index_map_reserve(struct index_map *map, size_t count)
-{
-	size_t size = map->slots ? (size_t)map->mask + 1 : LEAST_SIZE;
-	while (count >= (size - 1) / 4 * 3 && size <= UINT32_MAX / 2)
-		size *= 2;
-	if (!map->slots || size > (size_t)map->mask + 1)
-		resize(map, size);
-}
-
 void index_map_insert(struct index_map *map, uint64_t hash, uint32_t index)
 {
 	if (!map->slots || map->count >= map->mask / 4 * 3)

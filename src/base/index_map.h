@@ -37,8 +37,6 @@ struct index_probe {
 void index_map_release(struct index_map *map);
 /* Empties the table and keeps its memory. */
 void index_map_clear(struct index_map *map);
-/* Makes room for `count` indexes at once. */
-void index_map_reserve(struct index_map *map, size_t count);
 /* Adds without looking for equals. */
 void index_map_insert(struct index_map *map, uint64_t hash, uint32_t index);
 

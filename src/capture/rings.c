@@ -339,11 +339,6 @@ const struct event_source *rings_sources(const struct rings *rings, size_t *ret_
 	return perfdata_sources(rings->decoder, ret_count);
 }
 
-size_t rings_bytes(const struct rings *rings)
-{
-	return rings->size;
-}
-
 void rings_invite(struct rings *rings, const struct rings_guest *guest)
 {
 	rings->guest = guest;

@@ -62,6 +62,4 @@ int rings_drain(struct rings *rings, const struct event_sink *sink, bool all);
 /* Records that the kernel dropped and did not tell of in the rings; once, after the last round. */
 uint64_t rings_untold_losses(struct rings *rings, uint64_t told);
 
-size_t rings_bytes(const struct rings *rings); /* of one ring */
-
 #endif

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #define FLUSH_NS 1000000000ull
+#define LATE_MOST 5000000000ull /* nanoseconds that a record may be older than one that came before it */
 
 static const struct file_row {
 	const char *format, *file, *ending;
@@ -123,8 +124,10 @@ void record_take_stack(void *context, const struct batch_sample *sample, const s
 {
 	struct record_run *run = context;
 	run->stacks++;
-	if (run->writer)
+	if (run->writer) {
 		perfdata_writer_stack(run->writer, sample, frames, count, end);
+		perfdata_writer_settled(run->writer, sample->since > LATE_MOST ? sample->since - LATE_MOST : 0);
+	}
 	if (run->text)
 		script_text_sample(run->text, collector_codes(run->collector), sample, frames, count);
 }

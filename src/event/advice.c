@@ -6,11 +6,10 @@
 static void advise_larger_copies(struct buf *out, const struct advice_facts *facts)
 {
 	uint32_t bytes = facts->stack_bytes;
-	bool by_wick = facts->live || !bytes; /* a mark of perfdata/write.h tells of it */
-	if (by_wick && bytes < WICK_STACK_BYTES_MOST)
+	if (facts->by_wick && bytes < WICK_STACK_BYTES_MOST)
 		buf_printf(out, "the copies of the stack were too small: record with --stack-size %u",
 			   WICK_STACK_BYTES_MOST);
-	else if (by_wick)
+	else if (facts->by_wick)
 		buf_printf(out, "the stacks are larger than what can be copied (%u bytes)", WICK_STACK_BYTES_MOST);
 	else if (bytes < STACK_BYTES_MOST)
 		buf_printf(out, "the copies of the stack (%u bytes) were too small: record with --call-graph dwarf,%u",
@@ -29,6 +28,8 @@ void advice_on_truncated(struct buf *out, const struct advice_facts *facts)
 	else if (ends[STACK_DEEP] >= ends[STACK_BROKEN] && ends[STACK_DEEP])
 		buf_str(out, "deeper than the kernel follows call chains: sysctl kernel.perf_event_max_stack=1024, and "
 			     "record with --call-graph fp --max-stack 1024");
+	else if (ends[STACK_BROKEN] && facts->by_wick)
+		buf_str(out, "code without unwind tables or frame pointers, or that was changing its stack");
 	else if (ends[STACK_BROKEN] && !facts->stack_bytes)
 		buf_str(out, "code without frame pointers: record with --call-graph dwarf");
 }
@@ -38,6 +39,6 @@ const char *advice_on_lost(const struct advice_facts *facts)
 	if (facts->each)
 		return "they came faster than they could be taken: record for a shorter time, or one of many (-e EVENT "
 		       "-c 100)";
-	return facts->live ? "record fewer samples (-F 99)" :
-			     "record with a larger buffer (-m 16M) or fewer samples (-F 99)";
+	return facts->by_wick ? "record fewer samples (-F 99)" :
+				"record with a larger buffer (-m 16M) or fewer samples (-F 99)";
 }

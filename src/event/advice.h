@@ -8,7 +8,7 @@
 struct advice_facts {
 	uint64_t ends[STACK_ENDS]; /* how many stacks ended so */
 	uint32_t stack_bytes; /* of the largest copies; 0: there were none */
-	bool live; /* wick records now */
+	bool by_wick; /* who recorded, and has looked into unwind tables then */
 	bool each; /* some event is told each time it happens */
 };
 

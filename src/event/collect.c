@@ -538,7 +538,9 @@ struct codes *collector_codes(struct collector *collector)
 
 static void advise(const struct collector *collector, struct profile *profile)
 {
-	struct advice_facts facts = {.live = collector->options.live};
+	struct advice_facts facts = {.by_wick = collector->options.live};
+	for (unsigned i = 0; i < collector->worker_count; i++)
+		facts.by_wick |= collector->workers[i].maker.marked;
 	for (int k = 0; k < STACK_ENDS; k++)
 		facts.ends[k] = collector_ends(collector, k);
 	for (size_t i = 0; i < collector->source_count; i++) {

@@ -224,10 +224,11 @@ static void push_chain(struct stack_maker *maker, struct chain_part part, bool k
 }
 
 /* Takes the mark of a stack that was not whole when it was written off the chain; STACK_WHOLE when there is none. */
-static enum stack_end take_end_mark(struct chain_part *user)
+static enum stack_end take_end_mark(struct stack_maker *maker, struct chain_part *user)
 {
 	if (user->from == user->to || !stack_is_end_mark(user->to[-1]))
 		return STACK_WHOLE;
+	maker->marked = true;
 	user->to--;
 	return (enum stack_end) * user->to;
 }
@@ -255,7 +256,7 @@ enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *
 	if (sample->register_count && unwind_registers_from_perf(&registers, sample->register_abi,
 								 sample->register_mask, batch_registers(sample)))
 		return unwind_user(maker, &registers, user);
-	enum stack_end marked = take_end_mark(&user);
+	enum stack_end marked = take_end_mark(maker, &user);
 	push_chain(maker, user, false);
 	if (!maker->count && !sample->ip && sample->mode == MODE_UNKNOWN)
 		return STACK_WHOLE; /* derived: nobody knows where the thread was */

@@ -399,14 +399,6 @@ void perfdata_writer_flush(struct perfdata_writer *writer)
 	pthread_mutex_unlock(&writer->lock);
 }
 
-uint64_t perfdata_writer_size(struct perfdata_writer *writer)
-{
-	pthread_mutex_lock(&writer->lock);
-	uint64_t size = writer->size;
-	pthread_mutex_unlock(&writer->lock);
-	return size;
-}
-
 int perfdata_writer_failed(struct perfdata_writer *writer)
 {
 	pthread_mutex_lock(&writer->lock);

@@ -60,8 +60,7 @@ void perfdata_writer_settled(struct perfdata_writer *writer, uint64_t time);
 /* What was given so far is in the file, which is whole up to there but for what is known at the end only. */
 void perfdata_writer_flush(struct perfdata_writer *writer);
 
-/* Bytes so far, and whether a write failed (0 or its code). */
-uint64_t perfdata_writer_size(struct perfdata_writer *writer);
+/* Whether a write failed: 0 or its code. */
 int perfdata_writer_failed(struct perfdata_writer *writer);
 
 /* Completes the file, gives it its name and frees the writer. On failure nothing is left but the message. */

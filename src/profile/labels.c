@@ -12,14 +12,6 @@ void label_set_init(struct label_set *set)
 	set->items[set->count++] = (struct tree_label){.text = "all", .length = 3, .frame = PROFILE_NONE};
 }
 
-void label_set_release(struct label_set *set)
-{
-	free(set->items);
-	arena_release(&set->arena);
-	index_map_release(&set->map);
-	*set = (struct label_set){0};
-}
-
 uint32_t label_set_add(struct label_set *set, const char *text, size_t length, frame_id frame)
 {
 	uint64_t hash = hash_bytes(text, length);

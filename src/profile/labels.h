@@ -14,7 +14,6 @@ struct label_set {
 #define LABEL_HIDDEN UINT32_MAX /* the frame is not shown */
 
 void label_set_init(struct label_set *set); /* item 0 is the root's "all" and equal to no frame's */
-void label_set_release(struct label_set *set);
 uint32_t label_set_add(struct label_set *set, const char *text, size_t length, frame_id frame);
 
 /* One label per frame; the caller frees. */

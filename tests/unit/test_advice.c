@@ -26,7 +26,7 @@ static void copies_can_be_made_larger_up_to_a_limit(void **state)
 	(void)state;
 	struct advice_facts facts = {.ends[STACK_CUT] = 1, .stack_bytes = 8192};
 	expect(facts, "--call-graph dwarf,65528");
-	facts.live = true;
+	facts.by_wick = true;
 	expect(facts, "--stack-size 63488");
 	facts.stack_bytes = 63488;
 	expect(facts, "larger than what can be copied");
@@ -40,6 +40,8 @@ static void the_commonest_end_decides(void **state)
 	expect(facts, "perf_event_max_stack");
 	facts.ends[STACK_BROKEN] = 9;
 	expect(facts, "--call-graph dwarf");
+	facts.by_wick = true;
+	expect(facts, "without unwind tables");
 	facts.ends[STACK_ABSENT] = 10;
 	expect(facts, "swapped out");
 }
@@ -48,8 +50,8 @@ static void events_told_each_time_have_no_rate_to_lower(void **state)
 {
 	(void)state;
 	assert_non_null(strstr(advice_on_lost(&(struct advice_facts){0}), "-m 16M"));
-	assert_non_null(strstr(advice_on_lost(&(struct advice_facts){.live = true}), "-F 99"));
-	assert_null(strstr(advice_on_lost(&(struct advice_facts){.live = true, .each = true}), "-F"));
+	assert_non_null(strstr(advice_on_lost(&(struct advice_facts){.by_wick = true}), "-F 99"));
+	assert_null(strstr(advice_on_lost(&(struct advice_facts){.by_wick = true, .each = true}), "-F"));
 }
 
 int main(void)
