@@ -48,7 +48,7 @@ struct calltree_options {
 struct tree_label {
 	const char *text; /* NUL-terminated, any bytes */
 	size_t length;
-	frame_id frame; /* the heaviest frame behind the label; PROFILE_NONE for thread labels and the root */
+	frame_id frame; /* one with this label, the same in whatever order they came; PROFILE_NONE: threads, the root */
 };
 
 struct calltree {

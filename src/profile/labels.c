@@ -89,6 +89,29 @@ static void frame_label(struct buf *out, const struct profile *profile, const st
 	}
 }
 
+/* What is known comes first. */
+static int compare_strings(const struct profile *profile, str_id a, str_id b)
+{
+	if (!a || !b)
+		return (a == 0) - (b == 0);
+	return a == b ? 0 : strcmp(profile_text(profile, a), profile_text(profile, b));
+}
+
+/*
+ * Which of two frames a label that both have speaks of. A function that is called in one place and inlined in another
+ * counts as called. The order of frames does not decide: it depends on the number of threads.
+ */
+static bool speaks_before(const struct profile *profile, const struct frame *one, const struct frame *other)
+{
+	const struct function *a = &profile->functions[one->function], *b = &profile->functions[other->function];
+	if (one->kind != other->kind)
+		return one->kind < other->kind;
+	int order = compare_strings(profile, a->module, b->module);
+	if (!order)
+		order = compare_strings(profile, a->file, b->file);
+	return order ? order < 0 : one->line < other->line;
+}
+
 uint32_t *labels_of_frames(struct label_set *set, const struct profile *profile, const struct calltree_options *options)
 {
 	uint32_t *labels = mem_alloc(profile->frame_count * sizeof *labels);
@@ -102,6 +125,9 @@ uint32_t *labels_of_frames(struct label_set *set, const struct profile *profile,
 		buf_clear(&text);
 		frame_label(&text, profile, frame, options);
 		labels[i] = label_set_add(set, text.data, text.size, (frame_id)i);
+		struct tree_label *label = &set->items[labels[i]];
+		if (speaks_before(profile, frame, &profile->frames[label->frame]))
+			label->frame = (frame_id)i;
 	}
 	return labels;
 }

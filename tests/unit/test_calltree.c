@@ -250,6 +250,26 @@ static void inlined_frames_can_be_left_out(void **state)
 	profile_release(&p);
 }
 
+static void the_frame_of_a_label_does_not_depend_on_the_order(void **state)
+{
+	(void)state;
+	for (int turn = 0; turn < 2; turn++) {
+		struct profile p;
+		profile_init(&p);
+		add_stack(&p, THREAD_UNKNOWN, "f", 1, turn ? "lib" : "", turn ? FRAME_NATIVE : FRAME_INLINED);
+		add_stack(&p, THREAD_UNKNOWN, "f", 1, "", FRAME_NATIVE);
+		add_stack(&p, THREAD_UNKNOWN, "f", 1, turn ? "" : "lib", turn ? FRAME_INLINED : FRAME_NATIVE);
+		struct calltree tree;
+		calltree_build(&tree, &p, &(struct calltree_options){.values = {0, PROFILE_NONE}});
+		assert_int_equal(tree.count, 2);
+		const struct frame *frame = &p.frames[tree.labels[tree.label[1]].frame];
+		assert_int_equal(frame->kind, FRAME_NATIVE);
+		assert_string_equal(profile_text(&p, p.functions[frame->function].module), "lib");
+		calltree_release(&tree);
+		profile_release(&p);
+	}
+}
+
 static void a_very_deep_stack_is_no_problem(void **state)
 {
 	(void)state;
@@ -284,6 +304,7 @@ int main(void)
 		cmocka_unit_test(time_order_joins_only_neighbours),
 		cmocka_unit_test(two_values_stand_side_by_side),
 		cmocka_unit_test(inlined_frames_can_be_left_out),
+		cmocka_unit_test(the_frame_of_a_label_does_not_depend_on_the_order),
 		cmocka_unit_test(a_very_deep_stack_is_no_problem),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
