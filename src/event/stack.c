@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define PLACES_LOG2 13
+#define PLACES_LOG2 15
 
 void stack_maker_init(struct stack_maker *maker, struct codes *codes, size_t max_depth)
 {

@@ -241,6 +241,7 @@ void profile_new_sample(struct profile *profile, struct sample sample)
 {
 	MEM_ROOM(profile->samples, profile->sample_count, profile->sample_capacity);
 	profile->samples[profile->sample_count++] = sample;
+	profile->stacks[sample.stack].last_sample = (uint32_t)profile->sample_count;
 }
 
 static void index_samples(struct profile *profile)
@@ -250,16 +251,27 @@ static void index_samples(struct profile *profile)
 		index_map_insert(map, hash_sample(&profile->samples[map->count]), map->count);
 }
 
+static bool is_same(const struct sample *a, const struct sample *b)
+{
+	return a->stack == b->stack && a->thread == b->thread && a->value == b->value;
+}
+
+/* Most stacks have samples of one thread and one value type, which are found without the hash table. */
 static struct sample *find_equal(struct profile *profile, const struct sample *sought)
 {
+	uint32_t *last = &profile->stacks[sought->stack].last_sample;
+	if (!*last)
+		return NULL;
+	if (*last <= profile->sample_count && is_same(&profile->samples[*last - 1], sought))
+		return &profile->samples[*last - 1];
 	index_samples(profile);
 	struct index_probe probe;
 	for (uint32_t i = index_map_first(&profile->sample_map, hash_sample(sought), &probe); i != INDEX_NONE;
 	     i = index_map_next(&profile->sample_map, &probe)) {
-		struct sample *sample = &profile->samples[i];
-		if (sample->stack == sought->stack && sample->thread == sought->thread &&
-		    sample->value == sought->value)
-			return sample;
+		if (is_same(&profile->samples[i], sought)) {
+			*last = i + 1;
+			return &profile->samples[i];
+		}
 	}
 	return NULL;
 }

@@ -57,6 +57,7 @@ struct stack {
 	stack_id parent;
 	frame_id frame;
 	stack_id first_child; /* STACK_ROOT: none. Most stacks have one child at most and need no hash table. */
+	uint32_t last_sample; /* index + 1 of a sample that was added to it; 0: there never was one. A hint. */
 };
 
 struct thread {

@@ -31,6 +31,36 @@ static void equal_things_have_equal_ids(void **state)
 	profile_release(&p);
 }
 
+static void samples_of_one_stack_are_told_apart_by_thread_and_value(void **state)
+{
+	(void)state;
+	struct profile p;
+	profile_init(&p);
+	stack_id stack = profile_stack(&p, STACK_ROOT, profile_frame(&p, (struct frame){.address = 1}));
+	thread_id one = profile_thread(&p, (struct thread){.pid = 1, .tid = 1});
+	thread_id other = profile_thread(&p, (struct thread){.pid = 1, .tid = 2});
+	for (int64_t round = 0; round < 3; round++) {
+		profile_add(&p, one, stack, 0, 1);
+		profile_add(&p, other, stack, 0, 10);
+		profile_add(&p, one, stack, 1, 100);
+		profile_add(&p, one, stack, 1, 100);
+	}
+	assert_int_equal(p.sample_count, 3);
+	assert_int_equal(p.samples[0].weight, 3);
+	assert_int_equal(p.samples[1].weight, 30);
+	assert_int_equal(p.samples[2].weight, 600);
+	/* As filters do: what stands at a place that was known is another one's. */
+	p.samples[0] = p.samples[2];
+	p.sample_count = 1;
+	index_map_clear(&p.sample_map);
+	profile_add(&p, other, stack, 0, 5);
+	profile_add(&p, one, stack, 1, 1);
+	assert_int_equal(p.sample_count, 2);
+	assert_int_equal(p.samples[0].weight, 601);
+	assert_int_equal(p.samples[1].weight, 5);
+	profile_release(&p);
+}
+
 static void equal_samples_add_up_unless_order_is_kept(void **state)
 {
 	(void)state;
@@ -191,6 +221,7 @@ static void the_quality_line_tells_what_is_not_zero(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_of_one_stack_are_told_apart_by_thread_and_value),
 		cmocka_unit_test(equal_things_have_equal_ids),
 		cmocka_unit_test(equal_samples_add_up_unless_order_is_kept),
 		cmocka_unit_test(sums_hold_at_the_limit_and_are_counted),
