@@ -5,6 +5,7 @@
 #include "cmd/fetching.h"
 #include "event/collect.h"
 #include "perfdata/perfdata.h"
+#include "unwind/unwind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -195,6 +196,8 @@ int recording_load(struct input_head *head, const char *path, const struct input
 		return say_failure(&err);
 	fetching_start(&fetching);
 	collect.debuginfod = fetching.client;
+	const char *machine = perfdata_arch(loading.data);
+	collect.foreign = *machine && !unwind_registers_are_of(machine);
 	loading.collector = collector_new(&collect);
 	int result = read_all(&loading, name, filter->any);
 	unsigned not_fetched = collector_not_fetched(loading.collector);

@@ -21,7 +21,11 @@ static void advise_larger_copies(struct buf *out, const struct advice_facts *fac
 void advice_on_truncated(struct buf *out, const struct advice_facts *facts)
 {
 	const uint64_t *ends = facts->ends;
-	if (ends[STACK_CUT] > ends[STACK_DEEP] && ends[STACK_CUT] >= ends[STACK_BROKEN])
+	if (ends[STACK_FOREIGN])
+		buf_str(out,
+			"recorded on another kind of machine, whose registers are not known here: read it there, or "
+			"record with --call-graph fp");
+	else if (ends[STACK_CUT] > ends[STACK_DEEP] && ends[STACK_CUT] >= ends[STACK_BROKEN])
 		advise_larger_copies(out, facts);
 	else if (ends[STACK_ABSENT] > ends[STACK_DEEP] && ends[STACK_ABSENT] >= ends[STACK_BROKEN])
 		buf_str(out, "memory of the stack was swapped out or not there when the sample was taken");

@@ -35,6 +35,7 @@ enum stack_end {
 	STACK_DEEP, /* deeper than the limit of the kernel's call chains */
 	STACK_BROKEN, /* no way to go on: no unwind information, no frame pointer, damaged memory */
 	STACK_ABSENT, /* memory of the stack was not resident when the sample was taken */
+	STACK_FOREIGN, /* registers of a machine that is not unwound here */
 	STACK_ENDS,
 };
 

@@ -253,10 +253,12 @@ enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *
 	push_chain(maker, kernel, true);
 	if (sample->unwound)
 		return push_unwound(maker, user);
-	if (sample->register_count && unwind_registers_from_perf(&registers, sample->register_abi,
-								 sample->register_mask, batch_registers(sample)))
+	bool copied = sample->register_count;
+	if (copied && !maker->foreign &&
+	    unwind_registers_from_perf(&registers, sample->register_abi, sample->register_mask,
+				       batch_registers(sample)))
 		return unwind_user(maker, &registers, user);
-	enum stack_end marked = take_end_mark(maker, &user);
+	enum stack_end marked = copied && maker->foreign ? STACK_FOREIGN : take_end_mark(maker, &user);
 	push_chain(maker, user, false);
 	if (!maker->count && !sample->ip && sample->mode == MODE_UNKNOWN)
 		return STACK_WHOLE; /* derived: nobody knows where the thread was */

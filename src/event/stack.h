@@ -44,6 +44,7 @@ struct stack_maker {
 	size_t count, capacity;
 	uint64_t *addresses;
 	bool *exact;
+	bool foreign; /* set by the owner: registers are of another kind of machine */
 	bool marked; /* some call chain had the mark of a stack that is not whole */
 	const struct batch_sample *sample;
 	const struct mapping *last; /* where the last look-up ended: neighbours often lie in the same mapping */

@@ -106,6 +106,11 @@ const struct unwind_arch unwind_arch_x86_64 = {
 	.find_restorer = find_restorer,
 };
 
+bool unwind_registers_are_of(const char *machine)
+{
+	return strcmp(machine, "x86_64") == 0;
+}
+
 bool unwind_registers_from_perf(struct unwind_registers *ret_registers, uint64_t abi, uint64_t mask,
 				const uint64_t *values)
 {

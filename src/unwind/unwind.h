@@ -24,6 +24,8 @@ struct unwind_registers {
 	uint32_t known; /* bit n: other[n] holds a value */
 };
 
+/* Whether a perf sample of that machine, called as by uname -m, has registers that are known here. */
+bool unwind_registers_are_of(const char *machine);
 /* From a perf sample (abi, mask and values as perf_event gives them). False when they do not suffice. */
 bool unwind_registers_from_perf(struct unwind_registers *ret_registers, uint64_t abi, uint64_t mask,
 				const uint64_t *values);

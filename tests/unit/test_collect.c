@@ -535,6 +535,21 @@ static size_t make_stack(uint64_t *stack, uint64_t sp, size_t frames)
 	return frames * 16;
 }
 
+static void registers_of_another_machine_are_left_alone(void **state)
+{
+	(void)state;
+	uint64_t stack[6], registers[] = {0x7ffe0000, 0x7ffe0000, OUTER};
+	struct run *run = start(&(struct collect_options){.threads = 1, .foreign = true});
+	TAKE(run, USER_CHAIN(INNER), s->user.abi = PERF_SAMPLE_REGS_ABI_64, s->user.mask = 7,
+	     s->user.values = registers, s->stack = (const uint8_t *)stack,
+	     s->stack_size = make_stack(stack, 0x7ffe0000, 3));
+	finish(run);
+	expect(run, "a_b:c;[truncated];inner 10\n");
+	assert_int_equal(run->profile.quality.truncated, 1);
+	assert_non_null(strstr(profile_text(&run->profile, run->profile.quality.truncated_advice), "another kind"));
+	end(run);
+}
+
 static void a_stack_copy_that_ends_is_continued_by_the_call_chain(void **state)
 {
 	(void)state;
@@ -676,6 +691,7 @@ int main(void)
 		cmocka_unit_test(code_that_is_compiled_while_watching_has_a_name),
 		cmocka_unit_test(a_recording_can_be_watched_while_it_goes_on),
 #ifdef __x86_64__
+		cmocka_unit_test(registers_of_another_machine_are_left_alone),
 		cmocka_unit_test(a_stack_copy_that_ends_is_continued_by_the_call_chain),
 #endif
 	};
