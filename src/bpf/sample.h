@@ -14,7 +14,11 @@
 #include "bpf/kernel.h"
 #include "bpf/walk.h"
 
-#define WAKE_BYTES (256u << 10) /* wick looks by itself now and then; it is woken when so much waits */
+/*
+ * wick looks by itself ten times a second. It is woken when so much waits: soon, where copies of stacks come fast because
+ * it does not know that it must supply something; not at all, where each of many short processes brings one.
+ */
+#define WAKE_BYTES (256u << 10)
 
 #define ABOVE_FIRST_FRAME 64 /* bytes */
 
@@ -93,16 +97,14 @@ __noinline int hash_kernel(__u32 slot)
 		hash_kernel(slot);                                                          \
 	} while (0)
 
-static __always_inline __u64 wake_flags(__u32 at_once)
+static __always_inline __u64 wake_flags(void)
 {
-	if (at_once || bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > WAKE_BYTES)
-		return BPF_RB_FORCE_WAKEUP;
-	return BPF_RB_NO_WAKEUP;
+	return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline int send(void *data, __u64 size, __u32 at_once)
+static __always_inline int send(void *data, __u64 size)
 {
-	if (!bpf_ringbuf_output(&records, data, size, wake_flags(at_once)))
+	if (!bpf_ringbuf_output(&records, data, size, wake_flags()))
 		return 0;
 	count_one(LAYOUT_LOST);
 	return -1;
@@ -164,7 +166,7 @@ __noinline int send_copy(__u32 slot, __u32 kind)
 	s->record.bytes = (__u32)bytes;
 	copy->record = s->record;
 	__u64 size = __builtin_offsetof(struct layout_copy, bytes) + bytes;
-	return send(copy, size, s->record.key.end != LAYOUT_DIFFICULT);
+	return send(copy, size);
 }
 
 /* Sends the record and the addresses of the stack. 0 or a failure. */
@@ -173,7 +175,7 @@ static __always_inline int send_stack(struct scratch *s)
 	__u64 addresses = s->record.kernel_count + s->record.user_count;
 	if (addresses > ADDRESSES_MOST)
 		addresses = ADDRESSES_MOST;
-	return send(&s->record, sizeof s->record + addresses * 8, 0);
+	return send(&s->record, sizeof s->record + addresses * 8);
 }
 
 /* A stack that wick does not know yet crosses once; it is counted from then on. */
@@ -188,7 +190,7 @@ static __always_inline void count_stack(struct scratch *s)
 	}
 	if (known) {
 		record->kind = LAYOUT_TICK;
-		send(record, sizeof *record, 0);
+		send(record, sizeof *record);
 		return;
 	}
 	record->kind = LAYOUT_STACK;

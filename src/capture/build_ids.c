@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 struct known_file {
 	dev_t device;
@@ -16,10 +17,21 @@ struct known_file {
 	struct build_id build_id;
 };
 
+/* What a record calls a file, and which one that was found to be. What was mapped before then needs no other look. */
+struct look {
+	uint32_t major, minor;
+	uint64_t inode, generation;
+	uint64_t time;
+	uint32_t file;
+};
+
 struct build_ids {
 	struct known_file *files;
 	size_t count, capacity;
 	struct index_map map;
+	struct look *looks;
+	size_t look_count, look_capacity;
+	struct index_map look_map;
 };
 
 struct build_ids *build_ids_new(void)
@@ -32,7 +44,9 @@ void build_ids_free(struct build_ids *ids)
 	if (!ids)
 		return;
 	free(ids->files);
+	free(ids->looks);
 	index_map_release(&ids->map);
+	index_map_release(&ids->look_map);
 	free(ids);
 }
 
@@ -60,27 +74,76 @@ static struct build_id read_build_id(const char *path)
 	return id;
 }
 
-struct build_id build_ids_of(struct build_ids *ids, const struct event_mmap *mmap)
+static uint32_t known_file(struct build_ids *ids, const char *path, const struct stat *status)
 {
-	char path[64 + FILENAME_MAX];
-	struct stat status;
-	/* "//anon", "[vdso]" */
-	if (mmap->path[0] != '/' || mmap->path[1] == '/' || !find_file(mmap, path, sizeof path, &status))
-		return (struct build_id){0};
-	uint64_t hash = hash_mix(status.st_ino ^ HASH_K0, status.st_dev ^ HASH_K1);
+	uint64_t hash = hash_mix(status->st_ino ^ HASH_K0, status->st_dev ^ HASH_K1);
 	struct index_probe probe;
 	for (uint32_t i = index_map_first(&ids->map, hash, &probe); i != INDEX_NONE;
 	     i = index_map_next(&ids->map, &probe)) {
 		const struct known_file *file = &ids->files[i];
-		if (file->inode == status.st_ino && file->device == status.st_dev &&
-		    file->changed.tv_sec == status.st_mtim.tv_sec && file->changed.tv_nsec == status.st_mtim.tv_nsec)
-			return file->build_id;
+		if (file->inode == status->st_ino && file->device == status->st_dev &&
+		    file->changed.tv_sec == status->st_mtim.tv_sec && file->changed.tv_nsec == status->st_mtim.tv_nsec)
+			return i;
 	}
 	MEM_ROOM(ids->files, ids->count, ids->capacity);
 	index_map_insert(&ids->map, hash, (uint32_t)ids->count);
-	struct known_file *file = &ids->files[ids->count++];
-	*file = (struct known_file){status.st_dev, status.st_ino, status.st_mtim, read_build_id(path)};
-	return file->build_id;
+	ids->files[ids->count] =
+		(struct known_file){status->st_dev, status->st_ino, status->st_mtim, read_build_id(path)};
+	return (uint32_t)ids->count++;
+}
+
+static uint64_t hash_of_look(const struct event_mmap *mmap)
+{
+	return hash_mix(mmap->inode ^ HASH_K0, hash_pair(mmap->major, mmap->minor) ^ mmap->inode_generation);
+}
+
+static struct look *find_look(const struct build_ids *ids, const struct event_mmap *mmap)
+{
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&ids->look_map, hash_of_look(mmap), &probe); i != INDEX_NONE;
+	     i = index_map_next(&ids->look_map, &probe)) {
+		struct look *look = &ids->looks[i];
+		if (look->inode == mmap->inode && look->generation == mmap->inode_generation &&
+		    look->major == mmap->major && look->minor == mmap->minor)
+			return look;
+	}
+	return NULL;
+}
+
+static void note_look(struct build_ids *ids, struct look *look, const struct event_mmap *mmap, uint64_t time,
+		      uint32_t file)
+{
+	if (!look) {
+		MEM_ROOM(ids->looks, ids->look_count, ids->look_capacity);
+		index_map_insert(&ids->look_map, hash_of_look(mmap), (uint32_t)ids->look_count);
+		look = &ids->looks[ids->look_count++];
+	}
+	*look = (struct look){mmap->major, mmap->minor, mmap->inode, mmap->inode_generation, time, file};
+}
+
+/* The clock of the records. */
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
+}
+
+struct build_id build_ids_of(struct build_ids *ids, const struct event_mmap *mmap)
+{
+	char path[64 + FILENAME_MAX];
+	struct stat status;
+	if (mmap->path[0] != '/' || mmap->path[1] == '/') /* "[vdso]", "//anon" */
+		return (struct build_id){0};
+	struct look *look = find_look(ids, mmap);
+	if (look && mmap->time && mmap->time <= look->time)
+		return ids->files[look->file].build_id;
+	uint64_t time = now();
+	if (!find_file(mmap, path, sizeof path, &status))
+		return (struct build_id){0};
+	uint32_t file = known_file(ids, path, &status);
+	note_look(ids, look, mmap, time, file);
+	return ids->files[file].build_id;
 }
 
 static int fill_mmap(void *context, const struct event_mmap *mmap)

@@ -12,7 +12,10 @@ struct build_ids;
 struct build_ids *build_ids_new(void);
 void build_ids_free(struct build_ids *ids);
 
-/* Of size 0 when the file has none, or is not there any more. */
+/*
+ * Of size 0 when the file has none, or is not there any more. Looks whether the file is still the same only when the
+ * record is younger than the last look: processes that start all the time map the same few files.
+ */
 struct build_id build_ids_of(struct build_ids *ids, const struct event_mmap *mmap);
 
 /* Passes records on to a sink, mappings with build-ids. */

@@ -220,6 +220,7 @@ static void work_on(struct worker *worker, struct batch *batch)
 	}
 	if (options->followed)
 		pthread_mutex_unlock(&worker->lock);
+	preparer_go(worker->tally.preparer);
 	batch_queue_give_back(worker->collector->queue, batch);
 }
 

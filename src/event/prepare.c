@@ -82,9 +82,17 @@ void preparer_add(struct preparer *preparer, module_id module, uint64_t address)
 	if (preparer->count < WAITING_MOST) {
 		MEM_ROOM(preparer->waiting, preparer->count, preparer->capacity);
 		preparer->waiting[preparer->count++] = (struct place){module, address};
-		if (preparer->count == 1)
-			pthread_cond_signal(&preparer->changed);
 	}
+	pthread_mutex_unlock(&preparer->lock);
+}
+
+void preparer_go(struct preparer *preparer)
+{
+	if (!preparer)
+		return;
+	pthread_mutex_lock(&preparer->lock);
+	if (preparer->count)
+		pthread_cond_signal(&preparer->changed);
 	pthread_mutex_unlock(&preparer->lock);
 }
 

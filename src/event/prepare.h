@@ -13,6 +13,8 @@ struct preparer;
 struct preparer *preparer_new(struct codes *codes);
 /* `address` as code_find() has it. From any thread; does not wait. NULL is allowed. */
 void preparer_add(struct preparer *preparer, module_id module, uint64_t address);
+/* Lets it begin with what was added. NULL is allowed. */
+void preparer_go(struct preparer *preparer);
 /* Leaves out what has not been begun with, and releases everything. NULL is allowed. */
 void preparer_stop(struct preparer *preparer);
 

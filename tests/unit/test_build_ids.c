@@ -82,6 +82,24 @@ static void a_file_is_found_where_the_process_sees_it(void **state)
 	build_ids_free(ids);
 }
 
+static void what_was_mapped_before_the_last_look_needs_no_other(void **state)
+{
+	(void)state;
+	struct build_ids *ids = build_ids_new();
+	shell("cp other program");
+	struct event_mmap mmap = mapping_of(program_path);
+	mmap.time = 1;
+	expect_id(ids, &mmap, "2222");
+	shell("rm program");
+	expect_id(ids, &mmap, "2222");
+	mmap.time = UINT64_MAX; /* after the look: it may be another file that has its number */
+	expect_id(ids, &mmap, "");
+	mmap.time = 1;
+	mmap.inode_generation++;
+	expect_id(ids, &mmap, "");
+	build_ids_free(ids);
+}
+
 static void what_is_no_file_has_none(void **state)
 {
 	(void)state;
@@ -102,6 +120,7 @@ int main(void)
 		cmocka_unit_test(files_are_known_by_what_they_are_now),
 		cmocka_unit_test(another_file_of_the_same_name_is_not_taken_for_it),
 		cmocka_unit_test(a_file_is_found_where_the_process_sees_it),
+		cmocka_unit_test(what_was_mapped_before_the_last_look_needs_no_other),
 		cmocka_unit_test(what_is_no_file_has_none),
 	};
 	return cmocka_run_group_tests(tests, set_up, shell_leave);
