@@ -99,8 +99,11 @@ void codes_process_changed(struct codes *codes, int32_t pid)
 	pthread_mutex_unlock(&codes->lock);
 }
 
-/* Notes where a module that is new lies. */
-static void note_root(struct codes *codes, module_id module, const char *root)
+/*
+ * Notes where a module lies. Asked of the system only when the module is new: processes that start all the time map the
+ * same few files, and to ask is dear.
+ */
+static void note_root(struct codes *codes, module_id module, int32_t pid)
 {
 	size_t old = codes->root_capacity;
 	if (module >= old) {
@@ -109,7 +112,7 @@ static void note_root(struct codes *codes, module_id module, const char *root)
 		memset(codes->module_roots + old, 0, (codes->root_capacity - old) * sizeof *codes->module_roots);
 	}
 	if (!codes->module_roots[module])
-		codes->module_roots[module] = root;
+		codes->module_roots[module] = live_files_root(&codes->files, pid);
 }
 
 /* Compilers map their jit-PID.dump once, as a sign that it is there. */
@@ -123,16 +126,15 @@ static bool is_jitdump(const char *path)
 module_id codes_add_module(struct codes *codes, const char *path, const struct build_id *build_id, int32_t pid)
 {
 	pthread_mutex_lock(&codes->lock);
-	const char *root = codes->live ? live_files_root(&codes->files, pid) : NULL;
 	struct build_id own = {0};
 	bool is_file = pid >= 0 && path[0] == '/' && path[1] != '/' && strncmp(path, "/dev/zero", 9) != 0;
-	if (root && is_file && !(build_id && build_id->size)) {
-		own = live_files_build_id(&codes->files, root, path);
+	if (codes->live && is_file && !(build_id && build_id->size)) {
+		own = live_files_build_id(&codes->files, live_files_root(&codes->files, pid), path);
 		build_id = &own;
 	}
 	module_id id = modules_add(codes->modules, path, build_id, pid);
-	if (root)
-		note_root(codes, id, root);
+	if (codes->live)
+		note_root(codes, id, pid);
 	if (pid >= 0 && is_jitdump(path)) {
 		MEM_ROOM(codes->dumps, codes->dump_count, codes->dump_capacity);
 		codes->dumps[codes->dump_count++] = (struct jit_file){.pid = pid, .path = mem_strdup(path)};
