@@ -168,6 +168,7 @@ void engine_end(struct engine *engine, uint64_t time)
 void engine_start(struct engine *engine, struct codes *codes)
 {
 	engine->codes = codes;
+	bpf_programs_tell_symbols(engine->programs, codes);
 	bpf_loader_start(&engine->loader, codes);
 }
 

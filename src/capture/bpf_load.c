@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "bpf/layout.h"
+#include "capture/bpf_symbols.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -224,6 +225,11 @@ void bpf_programs_cost(const struct bpf_programs *programs, uint64_t *ret_runs, 
 		*ret_runs += info.run_cnt;
 		*ret_nanoseconds += info.run_time_ns;
 	}
+}
+
+void bpf_programs_tell_symbols(const struct bpf_programs *programs, struct codes *codes)
+{
+	bpf_symbols_tell(programs->skeleton->obj, codes);
 }
 
 /* "memlock:\t4198400" of the descriptor's fdinfo. */

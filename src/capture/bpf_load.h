@@ -24,6 +24,8 @@ int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_
 /* From when on and until when waits are added up. */
 void bpf_programs_began(struct bpf_programs *programs, uint64_t time);
 void bpf_programs_ended(struct bpf_programs *programs, uint64_t time);
+/* What their functions are called, where they are sampled themselves. */
+void bpf_programs_tell_symbols(const struct bpf_programs *programs, struct codes *codes);
 /* How often the programs of sources ran and for how long; 0 where the kernel does not count (bpf_stats_enabled). */
 void bpf_programs_cost(const struct bpf_programs *programs, uint64_t *ret_runs, uint64_t *ret_nanoseconds);
 /* Memory of all maps, as far as the kernel tells. */
