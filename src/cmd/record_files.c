@@ -95,8 +95,12 @@ void record_file_name(const struct record_run *run, enum record_file kind, char 
 static int open_writer(struct record_run *run, struct err *err)
 {
 	char path[sizeof run->folder + 64];
-	struct perfdata_writer_options options = {
-		.command = run->command_line, .compress = run->options.compress, .keep_part = true};
+	struct perfdata_writer_options options = {.command = run->command_line,
+						  .compress = run->options.compress,
+						  .cpu_unknown = recorder_uses_engine(run->recorder, NULL) &&
+								 !run->options.timeline,
+						  .steady_clocks = true,
+						  .keep_part = true};
 	options.sources = recorder_sources(run->recorder, &options.source_count);
 	record_path(run, RECORD_PERFDATA, path, sizeof path);
 	return perfdata_writer_open(&run->writer, path, &options, err);

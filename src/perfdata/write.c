@@ -1,6 +1,7 @@
 #include "perfdata/write.h"
 
 #include "base/outfile.h"
+#include "event/source_facts.h"
 #include "perfdata/format.h"
 #include "perfdata/pack.h"
 #include "perfdata/write_features.h"
@@ -105,6 +106,13 @@ static int record_end(struct perfdata_writer *writer, uint64_t time)
 	return failed;
 }
 
+/* Which event a record is of, where there are several. */
+static void put_source(struct perfdata_writer *writer, uint32_t source)
+{
+	if (writer->sample_type & PERF_SAMPLE_IDENTIFIER)
+		put64(&writer->record, write_source_id(source == UINT32_MAX ? 0 : source));
+}
+
 /* What sample_id_all adds to records that are no samples, in the order of the kernel. */
 static int record_end_with_trailer(struct perfdata_writer *writer, int32_t pid, int32_t tid, uint64_t time,
 				   uint32_t source)
@@ -114,7 +122,7 @@ static int record_end_with_trailer(struct perfdata_writer *writer, int32_t pid, 
 	put64(out, time);
 	if (writer->sample_type & PERF_SAMPLE_CPU)
 		put_pair(out, -1, 0);
-	put64(out, write_source_id(source == UINT32_MAX ? 0 : source));
+	put_source(writer, source);
 	return record_end(writer, time);
 }
 
@@ -179,7 +187,7 @@ static int take_lost(void *context, const struct event_lost *lost)
 {
 	struct perfdata_writer *writer = context;
 	struct buf *out = record_begin(writer, PERF_RECORD_LOST, 0);
-	put64(out, write_source_id(lost->source == UINT32_MAX ? 0 : lost->source));
+	put64(out, lost->source == UINT32_MAX ? 0 : write_source_id(lost->source));
 	put64(out, lost->count);
 	return record_end_with_trailer(writer, -1, -1, lost->time, lost->source);
 }
@@ -251,6 +259,12 @@ static uint64_t chain_word(const struct stack_frame *frame)
 	return whole ? frame->ip : frame->ip - 1;
 }
 
+/* Before the first marker readers take addresses for those of user space. */
+static bool needs_marker(enum event_mode mode, const struct stack_frame *frames, size_t i)
+{
+	return i == 0 ? mode != MODE_USER || frames[i].kernel : frames[i].kernel != frames[i - 1].kernel;
+}
+
 static void put_chain(struct buf *out, enum event_mode mode, const struct stack_frame *frames, size_t count,
 		      enum stack_end end)
 {
@@ -258,7 +272,7 @@ static void put_chain(struct buf *out, enum event_mode mode, const struct stack_
 	bool kernel = true; /* where the chain is so far */
 	put64(out, 0);
 	for (size_t i = 0; i < count; i++) {
-		bool changes = i == 0 || frames[i].kernel != frames[i - 1].kernel;
+		bool changes = needs_marker(mode, frames, i);
 		if (words + 1 + changes > CHAIN_MOST - END_WORDS) {
 			end = STACK_DEEP;
 			break;
@@ -291,13 +305,14 @@ static void write_sample(struct perfdata_writer *writer, const struct finished *
 {
 	const struct batch_sample *sample = finished->sample;
 	struct buf *out = record_begin(writer, PERF_RECORD_SAMPLE, misc_of_mode(sample->mode));
-	put64(out, write_source_id(sample->source));
+	put_source(writer, sample->source);
 	put64(out, sample->ip);
 	put_pair(out, sample->pid, sample->tid);
 	put64(out, time);
 	if (writer->sample_type & PERF_SAMPLE_CPU)
 		put_pair(out, (int32_t)sample->cpu, 0);
-	put64(out, period ? period : 1);
+	if (writer->sample_type & PERF_SAMPLE_PERIOD)
+		put64(out, period ? period : 1);
 	put_chain(out, sample->mode, finished->frames, finished->count, finished->end);
 	write_facts_sample(&writer->facts, time);
 	record_end(writer, time);
@@ -354,20 +369,49 @@ static void write_beginning(struct perfdata_writer *writer)
 	write_bytes(writer, attrs.data, attrs.size);
 }
 
+static bool never_samples(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
+/* The only event that has samples; NULL when there are several, or none. */
+static const struct event_source *only_source(const struct perfdata_writer_options *options)
+{
+	const struct event_source *only = NULL;
+	for (size_t i = 0; i < options->source_count; i++) {
+		if (never_samples(&options->sources[i].attr))
+			continue;
+		if (only)
+			return NULL;
+		only = &options->sources[i];
+	}
+	return only;
+}
+
+/* What is the same in all samples is not said in each. */
 static uint64_t common_sample_type(const struct perfdata_writer_options *options)
 {
-	uint64_t type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-			PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
+	uint64_t type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
+	if (options->source_count > 1)
+		type |= PERF_SAMPLE_IDENTIFIER;
+	if (options->source_count > 1 || !options->steady_clocks || !attr_is_clock(&options->sources[0].attr))
+		type |= PERF_SAMPLE_PERIOD;
 	/* A number that nobody knows would be shown as one. */
 	for (size_t i = 0; i < options->source_count; i++)
-		if (!(options->sources[i].attr.sample_type & PERF_SAMPLE_CPU))
+		if (options->cpu_unknown || !(options->sources[i].attr.sample_type & PERF_SAMPLE_CPU))
 			type &= ~(uint64_t)PERF_SAMPLE_CPU;
 	return type;
 }
 
 int perfdata_writer_open(struct perfdata_writer **ret_writer, const char *path,
-			 const struct perfdata_writer_options *options, struct err *err)
+			 const struct perfdata_writer_options *given, struct err *err)
 {
+	struct perfdata_writer_options of_one = *given, *options = &of_one;
+	const struct event_source *only = only_source(given);
+	if (only) {
+		of_one.sources = only;
+		of_one.source_count = 1;
+	}
 	struct stat status;
 	/* The header is completed at the end, so there must be a way back. */
 	bool is_pipe = !strcmp(path, "-") || (stat(path, &status) == 0 && S_ISFIFO(status.st_mode));

@@ -30,6 +30,9 @@ struct perfdata_writer_options {
 	unsigned cpus;
 	/* as perf record -z does: about eight times smaller; perf since 5.2 reads it, not every Hotspot */
 	bool compress;
+	bool cpu_unknown; /* on which CPU a sample was taken is not told of all of them, so it is not written at all */
+	/* Clocks tick at their frequency, as the kernel's do: when there is only one event it is said once. */
+	bool steady_clocks;
 	bool keep_part; /* see outfile_open_part(): what a recorder wrote before it died can be read */
 };
 

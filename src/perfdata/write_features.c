@@ -23,6 +23,11 @@ static struct perf_event_attr finished_attr(const struct perf_event_attr *origin
 	attr.exclude_callchain_kernel = attr.exclude_callchain_user = 0;
 	attr.context_switch = attr.namespaces = attr.cgroup = attr.text_poke = attr.bpf_event = attr.aux_output = 0;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	if (!(sample_type & PERF_SAMPLE_PERIOD) && attr.freq && attr.sample_freq) {
+		/* as the kernel does it for clocks */
+		attr.sample_period = 1000000000 / attr.sample_freq;
+		attr.freq = 0;
+	}
 	if (attr.type == PERF_TYPE_TRACEPOINT) {
 		/* perf refuses tracepoints without the description of their data, which finished samples do not have */
 		attr.type = PERF_TYPE_SOFTWARE;
@@ -133,7 +138,8 @@ static void put_text(struct buf *out, const char *text)
 void write_facts_attrs(const struct write_facts *facts, struct buf *out, uint64_t offset,
 		       struct file_section *ret_attrs)
 {
-	for (uint32_t i = 0; i < facts->source_count; i++)
+	size_t ids = facts->source_count > 1 ? sizeof(uint64_t) : 0; /* bytes, of each */
+	for (uint32_t i = 0; i < facts->source_count && ids; i++)
 		put64(out, write_source_id(i));
 	*ret_attrs = (struct file_section){
 		.offset = offset + out->size,
@@ -141,8 +147,8 @@ void write_facts_attrs(const struct write_facts *facts, struct buf *out, uint64_
 	};
 	for (size_t i = 0; i < facts->source_count; i++) {
 		buf_add(out, &facts->sources[i].attr, WRITE_ATTR_SIZE);
-		put64(out, offset + i * sizeof(uint64_t));
-		put64(out, sizeof(uint64_t));
+		put64(out, offset + i * ids);
+		put64(out, ids);
 	}
 }
 
@@ -214,9 +220,10 @@ static bool put_events(const struct write_facts *facts, struct buf *out)
 	put32(out, WRITE_ATTR_SIZE);
 	for (uint32_t i = 0; i < facts->source_count; i++) {
 		buf_add(out, &facts->sources[i].attr, WRITE_ATTR_SIZE);
-		put32(out, 1);
+		put32(out, facts->source_count > 1);
 		put_text(out, facts->sources[i].name);
-		put64(out, write_source_id(i));
+		if (facts->source_count > 1)
+			put64(out, write_source_id(i));
 	}
 	return true;
 }

@@ -470,6 +470,52 @@ static void events_without_cpu_numbers_write_none(void **state)
 	seen_release(&seen);
 }
 
+/* What is written of one sample of an event beside one that has none. */
+static void write_alone(uint64_t event, uint64_t frequency, bool steady, struct seen *seen)
+{
+	struct event_source sources[] = {
+		{.attr = software_event(event, RECORDED_TYPE), .name = "alone"},
+		{.attr = software_event(PERF_COUNT_SW_DUMMY, RECORDED_TYPE), .name = "dummy:u"},
+	};
+	sources[0].attr.freq = 1;
+	sources[0].attr.sample_freq = frequency;
+	struct perfdata_writer_options options = {
+		.sources = sources, .source_count = 2, .cpu_unknown = true, .steady_clocks = steady};
+	struct perfdata_writer *writer = NULL;
+	assert_int_equal(perfdata_writer_open(&writer, path, &options, NULL), 0);
+	struct batch_sample sample = {
+		.pid = 7, .tid = 8, .mode = MODE_USER, .ip = 0x401000, .time = 5, .period = 4000000};
+	struct stack_frame frames[] = {{.exact = true, .ip = 0x401000}, {.ip = 0x402000}};
+	perfdata_writer_stack(writer, &sample, frames, 2, STACK_WHOLE);
+	put_others(writer);
+	finish(writer);
+	struct perfdata *data = read_back(seen);
+	size_t count;
+	const struct event_source *source = perfdata_sources(data, &count);
+	assert_int_equal(count, 1);
+	assert_string_equal(source->name, "alone");
+	assert_false(source->attr.sample_type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CPU));
+	assert_int_equal(perfdata_quality(data)->malformed + perfdata_quality(data)->unknown_ids, 0);
+	assert_int_equal(seen->samples, 1);
+	assert_int_equal(seen->sample.pid, 7);
+	assert_int_equal(seen->sample.time, 5);
+	assert_int_equal(seen->sample.cpu, UINT32_MAX);
+	assert_int_equal(seen->sample.chain_count, 2); /* without a word on whose they are: user space's */
+	perfdata_close(data);
+}
+
+static void what_all_samples_have_in_common_is_said_once(void **state)
+{
+	(void)state;
+	struct seen clock = {0}, other = {0}, unsteady = {0};
+	write_alone(PERF_COUNT_SW_CPU_CLOCK, 999, true, &clock);
+	assert_int_equal(clock.sample.period, 1001001); /* what the kernel makes of the frequency */
+	write_alone(PERF_COUNT_SW_PAGE_FAULTS, 999, true, &other);
+	assert_int_equal(other.sample.period, 4000000);
+	write_alone(PERF_COUNT_SW_CPU_CLOCK, 999, false, &unsteady);
+	assert_int_equal(unsteady.sample.period, 4000000);
+}
+
 static void a_tee_gives_every_record_to_both(void **state)
 {
 	(void)state;
@@ -508,6 +554,7 @@ int main(void)
 		WITH_FILE(a_full_disk_is_told_and_leaves_the_old_file),
 		WITH_FILE(pipes_and_no_events_are_refused),
 		WITH_FILE(events_without_cpu_numbers_write_none),
+		cmocka_unit_test(what_all_samples_have_in_common_is_said_once),
 		cmocka_unit_test(a_tee_gives_every_record_to_both),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
