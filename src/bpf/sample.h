@@ -178,27 +178,27 @@ static __always_inline int send_stack(struct scratch *s)
 	return send(&s->record, sizeof s->record + addresses * 8);
 }
 
-/* A stack that wick does not know yet crosses once; it is counted from then on. */
-static __always_inline void count_stack(struct scratch *s)
+/* A stack that wick does not know yet crosses once; it is counted from then on. 0 or a failure. */
+static __always_inline int count_stack(struct scratch *s)
 {
 	struct layout_record *record = &s->record;
 	struct layout_count *known = bpf_map_lookup_elem(&counts, &record->key);
 	if (known && !timeline && !(told_singly >> (record->key.source & 31) & 1)) {
 		__sync_fetch_and_add(&known->count, 1);
 		__sync_fetch_and_add(&known->weight, record->weight);
-		return;
+		return 0;
 	}
 	if (known) {
 		record->kind = LAYOUT_TICK;
-		send(record, sizeof *record);
-		return;
+		return send(record, sizeof *record);
 	}
 	record->kind = LAYOUT_STACK;
 	if (send_stack(s))
-		return;
+		return -1;
 	struct layout_count none = {0};
 	if (bpf_map_update_elem(&counts, &record->key, &none, BPF_NOEXIST))
 		count_one(LAYOUT_UNCOUNTED);
+	return 0;
 }
 
 /* True when the stack was followed as far as anybody could. */
@@ -247,13 +247,11 @@ static __always_inline int sample_walk(struct scratch *s, __u32 slot)
 	return followed;
 }
 
-static __always_inline void sample_tell(struct scratch *s, __u32 slot, int followed)
+/* 0, or a failure when there was no room for it. */
+static __always_inline int sample_tell(struct scratch *s, __u32 slot, int followed)
 {
 	count_one(LAYOUT_TAKEN);
-	if (followed)
-		count_stack(s);
-	else
-		send_copy(slot, LAYOUT_COPY);
+	return followed ? count_stack(s) : send_copy(slot, LAYOUT_COPY);
 }
 
 #endif

@@ -256,4 +256,12 @@ static __always_inline __u64 time_run(struct scratch *s)
 	return owed;
 }
 
+/* It could not be told: the next sample tells it. */
+static __always_inline void owe_again(struct scratch *s)
+{
+	struct layout_thread *thread = bpf_map_lookup_elem(&threads, &s->record.key.tid);
+	if (thread)
+		thread->owed += s->record.weight;
+}
+
 #endif

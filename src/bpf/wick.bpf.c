@@ -84,8 +84,8 @@ static __always_inline void tell_running(struct scratch *s, int followed)
 	s->record.weight = time_run(s);
 	s->record.key.source = waits_source;
 	s->record.key.extra = LAYOUT_STATE_RUNNING;
-	if (s->record.weight)
-		sample_tell(s, LAYOUT_SLOT_SAMPLE, followed);
+	if (s->record.weight && sample_tell(s, LAYOUT_SLOT_SAMPLE, followed))
+		owe_again(s);
 }
 
 /* A sample of a perf event: a clock, a hardware counter, page faults. */
