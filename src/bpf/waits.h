@@ -110,7 +110,9 @@ static __always_inline void end_wait(struct layout_thread *thread, __u64 now)
 			return;
 		since = tells_unseen ? began : now;
 	}
-	__u64 duration = thread->doing != LAYOUT_DOING_RUN && now > since ? now - since : 0;
+	if (thread->doing == LAYOUT_DOING_RUN) /* that it left was not told */
+		return;
+	__u64 duration = now > since ? now - since : 0;
 	thread->since = now;
 	thread->doing = LAYOUT_DOING_RUN;
 	if (!duration)
@@ -137,6 +139,9 @@ int wait_switch(__u64 *ctx)
 	struct layout_thread *thread = out ? bpf_map_lookup_elem(&threads, &out) : 0;
 	if (thread && !(thread->doing == LAYOUT_DOING_UNKNOWN && from_exec)) {
 		__u64 state = state_of(prev, (int)ctx[0]);
+		/* Now and then the kernel does not tell that a thread came (seen with 6.18). */
+		if (thread->doing == LAYOUT_DOING_WAIT)
+			end_wait(thread, now);
 		count_run(thread, now);
 		if (state == LAYOUT_STATE_GONE)
 			thread->doing = LAYOUT_DOING_GONE;

@@ -300,14 +300,29 @@ static int tell_count(struct bpf_counts *counts, struct bpf_stack *stack, const 
 	return tell_time(counts, &sample, &news, sink);
 }
 
-/* Tells what a stack has and takes it out of the map. */
+/*
+ * Tells what a stack has and takes it out of the map. When nobody needs it any more it is freed: that is so when no
+ * wait was pending before, nothing was there, and no wait is pending after; for a wait that ends puts it back, and one
+ * that begins does not tell of a stack that is there (see leave_with_stack() of bpf/waits.h).
+ */
 static int take_out(struct bpf_counts *counts, struct bpf_stack *stack, uint64_t time, const struct event_sink *sink)
 {
+	const struct layout_key *key = &stack->record->key;
 	struct layout_count count;
-	if (bpf_map_lookup_and_delete_elem(counts->maps.counts, &stack->record->key, &count))
-		return 0;
-	int result = tell_count(counts, stack, &count, time, sink);
-	stack->told = (struct layout_count){0};
+	bool found, pending;
+	int result = 0;
+	do {
+		pending = is_pending(counts, key);
+		found = !bpf_map_lookup_and_delete_elem(counts->maps.counts, key, &count);
+		if (found)
+			result = tell_count(counts, stack, &count, time, sink);
+		stack->told = (struct layout_count){0};
+		pending = is_pending(counts, key) || pending;
+	} while (found && !pending && result >= 0 && is_time(counts, key));
+	if (!pending) {
+		free(stack->record);
+		stack->record = NULL;
+	}
 	return result;
 }
 
@@ -323,14 +338,11 @@ int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const
 			continue;
 		}
 		result = take_out(counts, stack, time, sink);
-		/* Afterwards: see leave_with_stack() of bpf/waits.h. */
-		if (is_pending(counts, &stack->record->key)) {
+		if (stack->record) {
 			link = &stack->next;
 			continue;
 		}
 		*link = stack->next;
-		free(stack->record);
-		stack->record = NULL;
 		counts->retired++;
 	}
 	return result;
@@ -347,10 +359,9 @@ static int begin_anew(struct bpf_counts *counts, const struct event_sink *sink)
 		if (!stack->record)
 			continue;
 		result = take_out(counts, stack, time, sink);
-		if (is_pending(counts, &stack->record->key)) {
+		if (stack->record)
 			pending[pending_count++] = stack->record;
-			stack->record = NULL;
-		}
+		stack->record = NULL;
 	}
 	forget_all(counts);
 	for (size_t i = 0; i < pending_count; i++) {

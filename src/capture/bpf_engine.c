@@ -152,8 +152,10 @@ int engine_attach(struct engine *engine, size_t source, int event_fd, struct err
 	return bpf_programs_attach(engine->programs, source, event_fd, err);
 }
 
-void engine_begin(struct engine *engine, uint64_t time)
+void engine_begin(struct engine *engine, uint64_t time, int32_t command)
 {
+	if (engine->waits.counted && command)
+		bpf_waits_add(&engine->counts.maps, command, command);
 	if (!engine->span.began)
 		engine->span.began = time;
 	bpf_programs_began(engine->programs, engine->span.began);

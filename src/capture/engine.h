@@ -65,8 +65,11 @@ void engine_close(struct engine *engine);
 /* Lets the program of a source run at each overflow of a perf event. The event stays the caller's. */
 int engine_attach(struct engine *engine, size_t source, int event_fd, struct err *err);
 
-/* From when on and until when times of threads are added up, by CLOCK_MONOTONIC. */
-void engine_begin(struct engine *engine, uint64_t time);
+/*
+ * From when on and until when times of threads are added up, by CLOCK_MONOTONIC. `command` is a process that will
+ * execute a program; 0: none.
+ */
+void engine_begin(struct engine *engine, uint64_t time, int32_t command);
 void engine_end(struct engine *engine, uint64_t time);
 
 /* From now on, and until engine_stop(), tables are loaded; `codes` must stay as long. */

@@ -23,10 +23,11 @@ int engine_attach(struct engine *engine, size_t source, int event_fd, struct err
 	return err_set(err, ERR_UNSUPPORTED, "no BPF engine");
 }
 
-void engine_begin(struct engine *engine, uint64_t time)
+void engine_begin(struct engine *engine, uint64_t time, int32_t command)
 {
 	(void)engine;
 	(void)time;
+	(void)command;
 }
 
 void engine_end(struct engine *engine, uint64_t time)

@@ -110,7 +110,7 @@ static void keep_time(struct recorder *recorder)
 	if (!recorder->samples_on && passed >= delay) {
 		rings_enable_samples(recorder->rings);
 		if (recorder->engine)
-			engine_begin(recorder->engine, now());
+			engine_begin(recorder->engine, now(), 0);
 		engine_tap_enable(&recorder->tap);
 		recorder->samples_on = true;
 		if (recorder->options.begun)
@@ -175,7 +175,7 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 	if (on_exec)
 		rings_enable_everywhere(recorder->rings);
 	if (on_exec && recorder->engine)
-		engine_begin(recorder->engine, now());
+		engine_begin(recorder->engine, now(), recorder->target.command);
 	recorder->samples_on = on_exec;
 	recorder->started = now();
 	if (code >= 0)
