@@ -159,8 +159,9 @@ struct layout_record {
 struct layout_copy {
 	struct layout_record record;
 	__u64 registers[LAYOUT_REGISTERS];
+	__u64 skipped; /* bytes above the stack pointer that were not resident */
 	__u64 kernel[LAYOUT_KERNEL_MOST]; /* addresses */
-	__u8 bytes[LAYOUT_COPY_MOST]; /* of the stack, from the stack pointer up */
+	__u8 bytes[LAYOUT_COPY_MOST]; /* of the stack, from there up */
 };
 
 /* Counters of each CPU. */

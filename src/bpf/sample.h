@@ -121,14 +121,17 @@ static __always_inline __u64 stack_bytes(__u64 from)
 	return top > from ? top - from + ABOVE_FIRST_FRAME : LAYOUT_COPY_MOST;
 }
 
-/* As much of the stack as is there, page by page. */
+/*
+ * As much of the stack as is there, page by page. A function that has just made room for itself may not have touched
+ * its page yet, or is about to: what its callers left lies above.
+ */
 __noinline int copy_stack(__u32 number, __u64 from)
 {
-	__u64 wanted = stack_bytes(from);
+	__u64 end = from + stack_bytes(from);
 	struct layout_copy *copy = bpf_map_lookup_elem(&copies, &number);
 	if (!copy)
 		return 0;
-	__u64 done = 0;
+	__u64 done = 0, skipped = 0;
 	for (__u32 i = 0; i < LAYOUT_COPY_MOST / PAGE_BYTES + 1; i++) {
 		__u32 size = PAGE_BYTES - (from & (PAGE_BYTES - 1));
 		if (done >= copy_bytes)
@@ -136,13 +139,21 @@ __noinline int copy_stack(__u32 number, __u64 from)
 		OPAQUE(done);
 		if (done > LAYOUT_COPY_MOST - PAGE_BYTES)
 			break;
-		if (bpf_probe_read_user(copy->bytes + done, size, (const void *)from))
-			break;
-		done += size;
+		int failed = bpf_probe_read_user(copy->bytes + done, size, (const void *)from);
 		from += size;
-		if (done >= wanted)
-			return (int)wanted;
+		if (failed && done)
+			break;
+		if (failed) {
+			skipped += size;
+			continue;
+		}
+		done += size;
+		if (from >= end) {
+			done -= from - end;
+			break;
+		}
 	}
+	copy->skipped = skipped;
 	return (int)done;
 }
 

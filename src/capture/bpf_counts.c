@@ -221,6 +221,7 @@ static void set_copy(struct bpf_counts *counts, const struct layout_copy *copy, 
 	sample->user = (struct event_registers){
 		.abi = PERF_SAMPLE_REGS_ABI_64, .mask = REGISTER_MASK, .values = (const uint64_t *)copy->registers};
 	sample->stack = copy->bytes;
+	sample->stack_skipped = copy->skipped;
 	sample->stack_size = copy->record.bytes;
 	sample->stack_asked = counts->copy_bytes;
 }

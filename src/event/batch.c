@@ -14,6 +14,7 @@ void batch_add(struct batch *batch, struct batch_sample sample, const struct eve
 	sample.register_mask = event->user.mask;
 	sample.register_count = event->user.abi ? (uint32_t)__builtin_popcountll(event->user.mask) : 0;
 	sample.stack_size = sample.register_count ? event->stack_size : 0;
+	sample.stack_skipped = event->stack_skipped;
 	size_t chain = event->chain_count * sizeof(uint64_t), registers = sample.register_count * sizeof(uint64_t);
 	sample.stack = event->stack_lasts ? event->stack : NULL;
 	size_t stack = sample.stack ? 0 : sample.stack_size;

@@ -29,6 +29,7 @@ struct batch_sample {
 	uint32_t chain_count;
 	uint32_t register_count;
 	uint64_t register_abi, register_mask;
+	uint64_t stack_skipped;
 	size_t stack_size;
 	const uint8_t *stack; /* NULL: in the buffer */
 };

@@ -63,7 +63,8 @@ struct event_sample {
 	const uint64_t *branch_counters; /* NULL, or one per branch */
 	size_t branch_count;
 	struct event_registers user, interrupt;
-	const uint8_t *stack; /* copy of user stack memory from the stack pointer up */
+	const uint8_t *stack; /* copy of user stack memory, upwards */
+	uint64_t stack_skipped; /* bytes between the stack pointer and where the copy begins */
 	size_t stack_size; /* bytes that are really there */
 	size_t stack_asked; /* bytes that were asked for: stack_size == stack_asked hints at a stack cut off */
 	bool stack_lasts; /* `stack` is valid until the tap is closed */

@@ -192,7 +192,7 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 		.context = maker,
 		.find = find_place,
 		.stack = batch_stack(sample),
-		.stack_start = registers->sp,
+		.stack_start = registers->sp + sample->stack_skipped,
 		.stack_size = sample->stack_size,
 	};
 	enum unwind_end end;

@@ -24,6 +24,13 @@ struct arch_plt {
 	uint8_t entry_size;
 };
 
+/* Code that makes room on the stack, calls others, gives the room back with its last but one instruction, returns. */
+struct arch_prologue {
+	uint16_t entered; /* offset behind the instruction that makes room */
+	uint16_t left; /* offset of the last instruction */
+	uint8_t bytes; /* of room */
+};
+
 struct unwind_arch {
 	uint16_t machine; /* EM_* */
 	uint8_t dwarf_sp, dwarf_fp, dwarf_ra; /* DWARF numbers */
@@ -40,6 +47,8 @@ struct unwind_arch {
 	bool (*is_plt_expression)(const uint8_t *bytes, size_t size, uint8_t *ret_push);
 	/* Recognises the code of a PLT section. */
 	bool (*is_plt)(const uint8_t *code, size_t size, struct arch_plt *ret_plt);
+	/* Recognises the code of .init and .fini, which C libraries put together from pieces without descriptions. */
+	bool (*is_prologue)(const uint8_t *code, size_t size, struct arch_prologue *ret_prologue);
 	/* Recognises the code with which a program begins: there is no caller. */
 	bool (*is_entry)(const uint8_t *code, size_t size);
 	/* Finds the code to which signal handlers return, in bytes of text; returns `size` when it is not there. */

@@ -111,6 +111,27 @@ static void add_plt(struct builder *builder)
 	}
 }
 
+/* What runs before main() and after exit(). */
+static void add_prologues(struct builder *builder)
+{
+	static const char *const names[] = {".init", ".fini"};
+	struct arch_prologue prologue;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct elf_section section;
+		if (!elf_section(builder->elf, names[i], &section) || !section.data ||
+		    !(section.flags & SHF_EXECINSTR) ||
+		    !builder->arch->is_prologue(section.data, section.size, &prologue))
+			continue;
+		struct cfi_function function = {
+			.start = section.address,
+			.cie = CFI_PROLOGUE,
+			.program = prologue.entered | (uint32_t)prologue.left << 16,
+			.program_size = prologue.bytes,
+		};
+		cfi_add(&builder->cfi, function, section.size);
+	}
+}
+
 /*
  * The loader's entry has no description, nor has that of programs whose C library has none. What it calls returns to
  * it, and it goes on for some instructions; other functions behind it are described, and cut it short.
@@ -189,6 +210,7 @@ static void read_sources(struct builder *builder, struct elf_file *debug)
 		read_section(builder, debug, ".debug_frame", true, &builder->separate_debug_frame);
 	if (builder->cfi.function_count) {
 		add_plt(builder);
+		add_prologues(builder);
 		add_entry(builder);
 	}
 	cfi_sort(&builder->cfi);
@@ -248,11 +270,20 @@ static void add_plt_rows(struct builder *builder, const struct cfi_function *fun
 	add_row(builder, function->start + function->program_size, rules_number(&builder->rules, rule));
 }
 
-/* Linkage code saves nothing; behind a signal frame the registers are others. */
+static void add_prologue_rows(struct builder *builder, const struct cfi_function *function)
+{
+	struct unwind_rule outside = {.cfa = UNWIND_CFA_SP, .cfa_offset = 8}, inside = outside;
+	inside.cfa_offset += (int32_t)function->program_size;
+	add_row(builder, function->start, rules_number(&builder->rules, outside));
+	add_row(builder, function->start + (function->program & 0xffff), rules_number(&builder->rules, inside));
+	add_row(builder, function->start + (function->program >> 16), rules_number(&builder->rules, outside));
+}
+
+/* Linkage code and what runs before main() save nothing; behind a signal frame the registers are others. */
 static uint32_t made_saves(struct builder *builder, const struct cfi_function *function)
 {
 	const struct cfi_state untouched = {0};
-	return rules_of_saves(&builder->rules, function->cie == CFI_PLT ? &untouched : NULL);
+	return rules_of_saves(&builder->rules, function->cie == CFI_PLT || function->cie == CFI_PROLOGUE ? &untouched : NULL);
 }
 
 static void add_function(struct builder *builder, const struct cfi_function *function, cfi_sink sink)
@@ -266,6 +297,8 @@ static void add_function(struct builder *builder, const struct cfi_function *fun
 	else if (function->cie == CFI_RESTORER)
 		add_row(builder, function->start,
 			rules_number(&builder->rules, (struct unwind_rule){.cfa = UNWIND_CFA_SIGNAL}));
+	else if (function->cie == CFI_PROLOGUE)
+		add_prologue_rows(builder, function);
 	else
 		add_plt_rows(builder, function);
 }

@@ -52,7 +52,8 @@ enum {
 	CFI_PLT = UINT32_MAX,
 	CFI_RESTORER = UINT32_MAX - 1,
 	CFI_ENTRY = UINT32_MAX - 2,
-	CFI_MADE = CFI_ENTRY, /* the least of these */
+	CFI_PROLOGUE = UINT32_MAX - 3, /* `program`: where room is made, and << 16 given back; `program_size`: bytes of it */
+	CFI_MADE = CFI_PROLOGUE, /* the least of these */
 };
 
 /* Code with a program; ordered by start. */

@@ -388,6 +388,41 @@ static void linkage_code_without_entries_has_rules(void **state)
 	buf_release(&eh_frame);
 }
 
+static void what_runs_before_main_and_after_exit_has_rules(void **state)
+{
+	(void)state;
+	struct buf eh_frame = {0};
+	/* sub $8, %rsp; …; add $8, %rsp; ret */
+	uint8_t init[23] = {0x48, 0x83, 0xec, 8, [18] = 0x48, 0x83, 0xc4, 8, 0xc3};
+	/* endbr64; push %rax; …; pop %rax; ret */
+	uint8_t fini[16] = {0xf3, 0x0f, 0x1e, 0xfa, 0x50, [14] = 0x58, 0xc3};
+	size_t cie = put_cie(&eh_frame, "zR", 0);
+	put_fde(&eh_frame, cie, TEXT + 0x1000, 0x10, PROGRAM(0));
+	struct elf_maker_section sections[] = {
+		{".eh_frame", eh_frame.data, eh_frame.size, EH_FRAME, SHF_ALLOC},
+		{".init", init, sizeof init, TEXT, SHF_ALLOC | SHF_EXECINSTR},
+		{".fini", fini, sizeof fini, TEXT + 0x100, SHF_ALLOC | SHF_EXECINSTR},
+	};
+	struct unwind_table *table;
+	assert_int_equal(build(&table, sections, 3, TEXT_SIZE), 0);
+	check_rule(table, TEXT, UNWIND_CFA_SP, 8, UNWIND_FP_SAME, 0);
+	check_rule(table, TEXT + 3, UNWIND_CFA_SP, 8, UNWIND_FP_SAME, 0);
+	check_rule(table, TEXT + 4, UNWIND_CFA_SP, 16, UNWIND_FP_SAME, 0);
+	check_rule(table, TEXT + 21, UNWIND_CFA_SP, 16, UNWIND_FP_SAME, 0);
+	check_rule(table, TEXT + 22, UNWIND_CFA_SP, 8, UNWIND_FP_SAME, 0);
+	check_invalid(table, TEXT + 23);
+	check_rule(table, TEXT + 0x104, UNWIND_CFA_SP, 8, UNWIND_FP_SAME, 0);
+	check_rule(table, TEXT + 0x105, UNWIND_CFA_SP, 16, UNWIND_FP_SAME, 0);
+	check_rule(table, TEXT + 0x10f, UNWIND_CFA_SP, 8, UNWIND_FP_SAME, 0);
+	unwind_table_free(table);
+	/* Room that is not given back as it was taken: what the code does is not known. */
+	init[21] = 16;
+	assert_int_equal(build(&table, sections, 2, TEXT_SIZE), 0);
+	check_invalid(table, TEXT + 4);
+	unwind_table_free(table);
+	buf_release(&eh_frame);
+}
+
 static void the_code_behind_signal_handlers_is_known_by_its_bytes(void **state)
 {
 	(void)state;
@@ -587,6 +622,7 @@ int main(void)
 		cmocka_unit_test(expressions_that_occur_often_are_short_rules),
 		cmocka_unit_test(linkage_code_without_entries_has_rules),
 		cmocka_unit_test(the_code_behind_signal_handlers_is_known_by_its_bytes),
+		cmocka_unit_test(what_runs_before_main_and_after_exit_has_rules),
 		cmocka_unit_test(the_entry_of_a_program_is_the_end_of_stacks),
 		cmocka_unit_test(section_headers_are_not_needed),
 		cmocka_unit_test(files_without_unwind_information_are_told_apart),
