@@ -10,12 +10,9 @@
 #include <bpf/libbpf.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
-#define SLABS 32 /* 128 MiB; the tables of all files of a machine were 41 MB */
-#define SECOND_SHIFT 30 /* the programs' seconds */
-#define IDLE 4 /* of those: a module that was not needed for so long may give way */
+#define IDLE 4 /* of bpf_tables_now(): a module that was not needed for so long may give way */
 #define PATIENCE 8 /* until a table for which there was no room is tried again */
 
 enum module_state {
@@ -62,7 +59,7 @@ struct engine {
 	struct index_map map; /* by pid */
 	bool some_changed;
 	struct engine_module *modules; /* by module id */
-	size_t module_capacity, placed_count, evicted;
+	size_t module_capacity, placed_count, evicted, refused;
 	struct layout_mapping *list; /* room for one */
 	size_t list_count, list_capacity;
 	/* Records that wait for their turn: number `first_number` is waiting[head]. */
@@ -76,13 +73,6 @@ struct engine {
 	struct bpf_waits_span span;
 	uint64_t left_out; /* waits, at the end */
 };
-
-static uint32_t seconds_now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint32_t)(((uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec) >> SECOND_SHIFT);
-}
 
 /* --- opening --- */
 
@@ -108,7 +98,7 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 	processes_init(&engine->processes, NULL);
 	bpf_loader_init(&engine->loader);
 	bpf_counts_init(&engine->counts, &maps, options->copy_bytes);
-	result = bpf_tables_open(&engine->tables, &maps, SLABS, err);
+	result = bpf_tables_open(&engine->tables, &maps, err);
 	if (!result) {
 		engine->ring = ring_buffer__new(maps.records, take_record, engine, NULL);
 		if (!engine->ring || engine->epoll < 0 || watch(engine, ring_buffer__epoll_fd(engine->ring)) ||
@@ -402,7 +392,7 @@ static bool forget_idle_process(struct engine *engine)
 			oldest_used = used;
 		}
 	}
-	if (!oldest || oldest_used + IDLE > seconds_now())
+	if (!oldest || oldest_used + IDLE > bpf_tables_now())
 		return false;
 	oldest->wanted = false;
 	bpf_tables_unset(&engine->tables, oldest->pid, &oldest->list);
@@ -467,7 +457,7 @@ static bool evict_idle_module(struct engine *engine)
 			oldest_used = used;
 		}
 	}
-	if (oldest == MODULE_NONE || oldest_used + IDLE > seconds_now())
+	if (oldest == MODULE_NONE || oldest_used + IDLE > bpf_tables_now())
 		return false;
 	engine->modules[oldest].state = MODULE_UNKNOWN;
 	module_changed(engine, oldest);
@@ -491,18 +481,19 @@ static void place_module(struct engine *engine, module_id id)
 		while (!bpf_tables_add(&engine->tables, table, &placed))
 			if (!evict_idle_module(engine)) {
 				state = MODULE_REFUSED;
+				engine->refused++;
 				break;
 			}
 	}
 	engine->placed_count += state == MODULE_PLACED;
-	*module_at(engine, id) = (struct engine_module){state, placed, seconds_now()};
+	*module_at(engine, id) = (struct engine_module){state, placed, bpf_tables_now()};
 	module_changed(engine, id);
 }
 
 static void ask_for_module(struct engine *engine, module_id id)
 {
 	struct engine_module *module = module_at(engine, id);
-	if (module->state == MODULE_REFUSED && module->refused_at + PATIENCE > seconds_now())
+	if (module->state == MODULE_REFUSED && module->refused_at + PATIENCE > bpf_tables_now())
 		return;
 	if (module->state == MODULE_PLACED || module->state == MODULE_BARE)
 		return;
@@ -630,6 +621,7 @@ struct engine_statistics engine_statistics(const struct engine *engine)
 		.left_out = statistic(engine, LAYOUT_LEFT_OUT) + engine->left_out,
 		.modules = engine->placed_count,
 		.evicted = engine->evicted,
+		.refused = engine->refused,
 		.kernel_bytes = bpf_programs_bytes(engine->programs) + bpf_tables_bytes(&engine->tables),
 	};
 	bpf_programs_cost(engine->programs, &statistics.runs, &statistics.nanoseconds);

@@ -15,6 +15,9 @@
 #include <wick.skel.h>
 
 #define LOG_BYTES (1u << 20)
+#define ROOM_LEAST 64u
+#define RECORDS_LEAST (256u << 10) /* some of the largest copies */
+#define RECORDS_MOST (32u << 20)
 
 struct bpf_programs {
 	struct wick_bpf *skeleton;
@@ -81,6 +84,25 @@ static int refused(int error, const char *log, struct err *err)
 	}
 }
 
+/* What there is room for in so much memory, when it is so much in the usual. */
+static uint32_t room_in(uint32_t usual, const struct engine_options *options)
+{
+	uint64_t room = (uint64_t)usual * options->kernel_memory / ENGINE_MEMORY_USUAL;
+	return room > ROOM_LEAST ? (uint32_t)room : ROOM_LEAST;
+}
+
+/*
+ * Thousands of usual copies, which come before the first tables are there, or a hundred of the largest; more where
+ * there are more CPUs to write them. A power of two.
+ */
+static uint32_t record_room(unsigned cpus, const struct engine_options *options)
+{
+	uint32_t wanted = room_in(8u << 20, options), room = RECORDS_LEAST;
+	while (room < RECORDS_MOST && (room * 2 <= wanted || (room >= 8u << 20 && room < cpus * (512u << 10))))
+		room *= 2;
+	return room;
+}
+
 static void size_maps(struct bpf_programs *programs, const struct engine_options *options)
 {
 	struct wick_bpf *skeleton = programs->skeleton;
@@ -88,20 +110,16 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	bool many = options->many_processes;
 	int cpus = libbpf_num_possible_cpus();
 	maps->cpus = cpus > 0 ? (unsigned)cpus : 1;
-	maps->mapping_room = many ? 131072 : 32768;
-	maps->process_room = many ? 16384 : 4096;
-	maps->count_room = many ? 65536 : 32768;
-	/*
-	 * Thousands of usual copies, which come before the first tables are there, or a hundred of the largest; more
-	 * where there are more CPUs to write them.
-	 */
-	maps->record_room = 8u << 20;
-	while (maps->record_room < maps->cpus * (512u << 10) && maps->record_room < 32u << 20)
-		maps->record_room *= 2;
+	maps->mapping_room = room_in(many ? 131072 : 32768, options);
+	maps->process_room = room_in(many ? 16384 : 4096, options);
+	maps->count_room = room_in(many ? 65536 : 32768, options);
+	maps->record_room = record_room(maps->cpus, options);
+	/* 128 MiB in the usual; the tables of all files of a machine were 41 MB. */
+	maps->slab_room = (uint32_t)(options->kernel_memory * (1ull << 20) / 5 * 4 / (LAYOUT_SLAB_WORDS * 4));
 	bpf_map__set_max_entries(skeleton->maps.mappings, maps->mapping_room);
 	bpf_map__set_max_entries(skeleton->maps.processes, maps->process_room);
 	bpf_map__set_max_entries(skeleton->maps.counts, maps->count_room);
-	bpf_map__set_max_entries(skeleton->maps.records, (uint32_t)maps->record_room);
+	bpf_map__set_max_entries(skeleton->maps.records, maps->record_room);
 	bpf_map__set_max_entries(skeleton->maps.copies, maps->cpus * LAYOUT_SLOTS);
 	skeleton->rodata->cpu_count = maps->cpus;
 	skeleton->rodata->max_depth = options->max_depth;

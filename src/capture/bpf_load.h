@@ -12,7 +12,8 @@ struct bpf_maps {
 	int threads; /* -1: waits are not added up */
 	uint16_t waits_source;
 	uint32_t mapping_room, process_room, count_room; /* elements */
-	size_t record_room; /* bytes of the ring buffer */
+	uint32_t record_room; /* bytes of the ring buffer */
+	uint32_t slab_room; /* slabs, which are made when they are needed */
 	unsigned cpus; /* that the kernel may have: elements of per-CPU maps */
 };
 

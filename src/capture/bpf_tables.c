@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
+#define SECOND_SHIFT 30 /* the programs' seconds */
 #define SLAB_BYTES ((size_t)LAYOUT_SLAB_WORDS * 4)
 
 static size_t page_aligned(size_t size)
@@ -25,9 +27,9 @@ static size_t mapping_bytes(const struct bpf_tables *tables)
 	return tables->maps.mapping_room * sizeof *tables->mappings;
 }
 
-int bpf_tables_open(struct bpf_tables *tables, const struct bpf_maps *maps, size_t slab_most, struct err *err)
+int bpf_tables_open(struct bpf_tables *tables, const struct bpf_maps *maps, struct err *err)
 {
-	*tables = (struct bpf_tables){.maps = *maps, .slab_most = slab_most};
+	*tables = (struct bpf_tables){.maps = *maps};
 	extents_init(&tables->lists, maps->mapping_room);
 	tables->part_taken = mem_zalloc(LAYOUT_PARTS_MOST, 1);
 	tables->parts = map_array(maps->parts, LAYOUT_PARTS_MOST * sizeof *tables->parts);
@@ -79,13 +81,20 @@ void bpf_tables_settle(struct bpf_tables *tables)
 	tables->waste_count = 0;
 }
 
+uint32_t bpf_tables_now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint32_t)(((uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec) >> SECOND_SHIFT);
+}
+
 /* --- tables --- */
 
 static bool add_slab(struct bpf_tables *tables)
 {
 	struct bpf_map_create_opts options = {.sz = sizeof options, .map_flags = BPF_F_MMAPABLE};
 	uint32_t number = (uint32_t)tables->slab_count;
-	if (number >= tables->slab_most || number >= LAYOUT_SLABS_MOST)
+	if (number >= tables->maps.slab_room || number >= LAYOUT_SLABS_MOST)
 		return false;
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "wick_slab", 4, SLAB_BYTES, 1, &options);
 	if (fd < 0)
@@ -136,7 +145,7 @@ static bool write_part(struct bpf_tables *tables, const struct unwind_table *tab
 	struct layout_part part = bpf_part_write(table, plan, at, (uint32_t *)(start + (first - from)));
 	munmap(start, size);
 	part.slab = slab;
-	part.used = tables->parts[number].used;
+	part.used = bpf_tables_now(); /* not older than those that wait to be needed again */
 	tables->parts[number] = part;
 	return true;
 }
@@ -203,7 +212,7 @@ bool bpf_tables_set(struct bpf_tables *tables, int32_t pid, const struct layout_
 {
 	uint32_t first = count && count <= LAYOUT_LIST_MOST ? extents_take(&tables->lists, (uint32_t)count) :
 							      EXTENT_NONE;
-	struct layout_process process = {.first = first, .count = (uint32_t)count, .generation = generation};
+	struct layout_process process = {.first = first, .count = (uint32_t)count, .generation = generation, .used = bpf_tables_now()};
 	struct bpf_list old = *list;
 	if (first == EXTENT_NONE) {
 		bpf_tables_unset(tables, pid, list);

@@ -25,7 +25,7 @@ struct bpf_waste {
 struct bpf_tables {
 	struct bpf_maps maps;
 	struct bpf_slab *slabs;
-	size_t slab_count, slab_capacity, slab_most;
+	size_t slab_count, slab_capacity;
 	struct layout_part *parts; /* mapped */
 	uint8_t *part_taken;
 	struct layout_mapping *mappings; /* mapped */
@@ -34,10 +34,13 @@ struct bpf_tables {
 	size_t waste_count, waste_capacity;
 };
 
-int bpf_tables_open(struct bpf_tables *tables, const struct bpf_maps *maps, size_t slab_most, struct err *err);
+int bpf_tables_open(struct bpf_tables *tables, const struct bpf_maps *maps, struct err *err);
 void bpf_tables_release(struct bpf_tables *tables);
 void bpf_tables_settle(struct bpf_tables *tables);
 size_t bpf_tables_bytes(const struct bpf_tables *tables); /* of the slabs */
+
+/* The time by which programs say when they needed something, in seconds of 2^30 nanoseconds. */
+uint32_t bpf_tables_now(void);
 
 /* Where the table of a module is: its parts in ascending order, and the virtual addresses they hold for. */
 struct bpf_place {

@@ -51,12 +51,14 @@ struct engine_options {
 	uint32_t copy_bytes; /* of a stack that is unwound outside, at most LAYOUT_COPY_MOST */
 	bool timeline; /* every sample is told of with its time; else they are added up in the kernel */
 	bool many_processes; /* larger maps */
+	uint32_t kernel_memory; /* MiB, about: all that grows with what is recorded is sized by it */
 	uint32_t told_singly; /* by bit: sources whose samples are never added up */
 	uint32_t switches; /* by bit: sources that happen when a thread leaves its CPU; `raw` is its state then */
 	struct engine_waits waits;
 };
 
 #define ENGINE_SOURCES_MOST 4
+#define ENGINE_MEMORY_USUAL 160
 
 /* ERR_UNSUPPORTED: not in this build. ERR_SYSTEM: the kernel refused, and why. */
 int engine_open(struct engine **ret_engine, const struct engine_options *options, struct err *err);
@@ -109,6 +111,7 @@ struct engine_statistics {
 	uint64_t left_out; /* waits that were shorter or longer than asked for */
 	size_t modules, processes; /* in the kernel now */
 	size_t evicted; /* modules that gave way to others */
+	size_t refused; /* times that there was no room for a module's table: its stacks were unwound outside */
 	size_t kernel_bytes; /* memory of maps */
 	uint64_t runs, nanoseconds; /* of the programs, where kernel.bpf_stats_enabled is 1; else 0 */
 };

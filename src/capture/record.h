@@ -44,6 +44,7 @@ struct recorder_options {
 	uint64_t min_block, max_block; /* nanoseconds: shorter and longer waits are left out; max 0: no limit */
 	enum engine_wish engine;
 	bool timeline; /* every sample is told of with its time, also by the BPF engine */
+	uint32_t kernel_memory; /* of the BPF engine, MiB; 0: the default */
 	enum call_graph call_graph;
 	uint32_t stack_size, max_depth; /* max_depth 0: the default */
 	uint64_t frequency, period;

@@ -203,6 +203,7 @@ static int choose_engine(struct recorder *recorder, const struct attr_shape *sha
 		.copy_bytes = LAYOUT_COPY_MOST, /* few stacks are copied, so that there is room for all of them */
 		.timeline = options->timeline,
 		.many_processes = target_is_by_cpu(&recorder->target),
+		.kernel_memory = options->kernel_memory ? options->kernel_memory : ENGINE_MEMORY_USUAL,
 	};
 	struct err refusal = {0};
 	describe_waits(recorder, shape, &engine.waits);

@@ -70,6 +70,7 @@ static int open_recorder(struct record_run *run, struct err *err)
 		.max_block = record_max_block(options),
 		.engine = record_engine(options),
 		.timeline = options->timeline,
+		.kernel_memory = (uint32_t)options->kernel_memory,
 		.call_graph = record_call_graph(options),
 		.max_depth = (uint32_t)options->max_depth,
 		.stack_size = (uint32_t)options->stack_size & ~7u,

@@ -110,6 +110,10 @@ const struct option_row record_rows[] = {
 		 "(frame pointers, by the kernel), lbr (the processor's branch record). Default: auto."},
 	{WHOLE("stack-size", stack_size, "BYTES", 256, 63488),
 	 .help = "How much of the stack is looked at. Default: 16384."},
+	{WHOLE("kernel-memory", kernel_memory, "MIB", 8, 1024),
+	 .help = "With the BPF engine: about how much memory its tables and counts may take in the kernel. With less, "
+		 "unwind tables of files that were idle give way, and more stacks are unwound by wick itself. Default: "
+		 "160, of which most is only taken when there are so many tables."},
 	{WHOLE("max-depth", max_depth, "FRAMES", 1, 65536), .help = "Deeper stacks are cut. Default: 1024."},
 	{.name = "delay",
 	 .type = OPTION_NUMBER,

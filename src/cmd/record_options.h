@@ -13,7 +13,7 @@ struct record_options {
 	double min_block, max_block; /* microseconds */
 	double duration, delay, refresh;
 	long long window; /* seconds; -1: the command's own default */
-	long long frequency, period, stack_size, max_depth;
+	long long frequency, period, stack_size, kernel_memory, max_depth;
 	bool all, kernel, inherit, timeline, compress, quiet, live, waker;
 };
 

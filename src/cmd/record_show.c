@@ -92,6 +92,14 @@ static void show_engine(const struct record_run *run, struct outfile *out)
 	text_grouped(&line, (int64_t)statistics.copied);
 	buf_printf(&line, " outside; %zu unwind tables, %.1f MB of kernel memory", statistics.modules,
 		   (double)statistics.kernel_bytes / 1e6);
+	if (statistics.evicted || statistics.refused)
+		buf_printf(&line, "; no room for all tables (--kernel-memory): %zu gave way, %zu had to wait",
+			   statistics.evicted, statistics.refused);
+	if (statistics.uncounted) {
+		buf_str(&line, "; no room to count ");
+		text_grouped(&line, (int64_t)statistics.uncounted);
+		buf_str(&line, " stacks, which were told one by one");
+	}
 	if (statistics.runs)
 		buf_printf(&line, "; %.2f µs a sample", (double)statistics.nanoseconds / 1e3 / (double)statistics.runs);
 	outfile_printf(out, "%s\n", line.data);
