@@ -212,7 +212,8 @@ bool bpf_tables_set(struct bpf_tables *tables, int32_t pid, const struct layout_
 {
 	uint32_t first = count && count <= LAYOUT_LIST_MOST ? extents_take(&tables->lists, (uint32_t)count) :
 							      EXTENT_NONE;
-	struct layout_process process = {.first = first, .count = (uint32_t)count, .generation = generation, .used = bpf_tables_now()};
+	struct layout_process process = {
+		.first = first, .count = (uint32_t)count, .generation = generation, .used = bpf_tables_now()};
 	struct bpf_list old = *list;
 	if (first == EXTENT_NONE) {
 		bpf_tables_unset(tables, pid, list);

@@ -283,7 +283,8 @@ static void add_prologue_rows(struct builder *builder, const struct cfi_function
 static uint32_t made_saves(struct builder *builder, const struct cfi_function *function)
 {
 	const struct cfi_state untouched = {0};
-	return rules_of_saves(&builder->rules, function->cie == CFI_PLT || function->cie == CFI_PROLOGUE ? &untouched : NULL);
+	return rules_of_saves(&builder->rules,
+			      function->cie == CFI_PLT || function->cie == CFI_PROLOGUE ? &untouched : NULL);
 }
 
 static void add_function(struct builder *builder, const struct cfi_function *function, cfi_sink sink)

@@ -52,7 +52,7 @@ enum {
 	CFI_PLT = UINT32_MAX,
 	CFI_RESTORER = UINT32_MAX - 1,
 	CFI_ENTRY = UINT32_MAX - 2,
-	CFI_PROLOGUE = UINT32_MAX - 3, /* `program`: where room is made, and << 16 given back; `program_size`: bytes of it */
+	CFI_PROLOGUE = UINT32_MAX - 3, /* `program`: where there is room, << 16 where it ends; `program_size`: bytes */
 	CFI_MADE = CFI_PROLOGUE, /* the least of these */
 };
 
