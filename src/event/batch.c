@@ -7,6 +7,18 @@ static size_t padded(size_t size)
 	return (size + 7) & ~(size_t)7;
 }
 
+/* One reference serves all samples in a row: threads that count them for each sample get into each other's way. */
+static void keep_maps(struct batch *batch, struct map_set *maps, struct map_set **last)
+{
+	if (maps == *last) {
+		map_set_release(maps);
+		return;
+	}
+	*last = maps;
+	MEM_ROOM(batch->held, batch->held_count, batch->held_capacity);
+	batch->held[batch->held_count++] = maps;
+}
+
 void batch_add(struct batch *batch, struct batch_sample sample, const struct event_sample *event)
 {
 	sample.chain_count = (uint32_t)event->chain_count;
@@ -15,6 +27,8 @@ void batch_add(struct batch *batch, struct batch_sample sample, const struct eve
 	sample.register_count = event->user.abi ? (uint32_t)__builtin_popcountll(event->user.mask) : 0;
 	sample.stack_size = sample.register_count ? event->stack_size : 0;
 	sample.stack_skipped = event->stack_skipped;
+	keep_maps(batch, sample.maps, &batch->last_maps);
+	keep_maps(batch, sample.kernel_maps, &batch->last_kernel_maps);
 	size_t chain = event->chain_count * sizeof(uint64_t), registers = sample.register_count * sizeof(uint64_t);
 	sample.stack = event->stack_lasts ? event->stack : NULL;
 	size_t stack = sample.stack ? 0 : sample.stack_size;
@@ -34,12 +48,10 @@ void batch_add(struct batch *batch, struct batch_sample sample, const struct eve
 
 void batch_clear(struct batch *batch)
 {
-	for (size_t at = 0; at < batch->bytes.size;) {
-		struct batch_sample *sample = (struct batch_sample *)(batch->bytes.data + at);
-		map_set_release(sample->maps);
-		map_set_release(sample->kernel_maps);
-		at += sample->size;
-	}
+	for (size_t i = 0; i < batch->held_count; i++)
+		map_set_release(batch->held[i]);
+	batch->held_count = 0;
+	batch->last_maps = batch->last_kernel_maps = NULL;
 	buf_clear(&batch->bytes);
 	batch->borrowed = 0;
 }
@@ -73,6 +85,7 @@ void batch_queue_free(struct batch_queue *queue)
 	for (size_t i = 0; i < queue->most; i++) {
 		batch_clear(&queue->all[i]);
 		buf_release(&queue->all[i].bytes);
+		free(queue->all[i].held);
 	}
 	free(queue->all);
 	free(queue->empty);

@@ -9,7 +9,7 @@
 /* One sample; chain, register values and, when they would not last, stack bytes follow it in the buffer. */
 struct batch_sample {
 	size_t size; /* of all of it, a multiple of 8 */
-	struct map_set *maps, *kernel_maps; /* held; NULL: none known */
+	struct map_set *maps, *kernel_maps; /* held by the batch; NULL: none known */
 	const char *comm, *event; /* names of thread and event; stay as long as the collector */
 	const char *unit; /* of the weight; "": not known; a constant */
 	int32_t pid, tid;
@@ -37,9 +37,13 @@ struct batch_sample {
 struct batch {
 	struct buf bytes;
 	size_t borrowed; /* bytes of stacks that are not in the buffer */
+	struct map_set **held; /* what its samples need, as often as it changes from one to the next */
+	size_t held_count, held_capacity;
+	struct map_set *last_maps, *last_kernel_maps;
 	uint64_t number;
 };
 
+/* The batch takes over the references to the mappings of `sample`. */
 void batch_add(struct batch *batch, struct batch_sample sample, const struct event_sample *event);
 /* How many bytes its samples are, those elsewhere too. */
 static inline size_t batch_size(const struct batch *batch)
