@@ -17,6 +17,7 @@
 
 #define BATCH_BYTES (1u << 20)
 #define DEFAULT_DEPTH 1024
+#define PREFETCHED 1024 /* bytes of a stack */
 
 struct worker {
 	struct collector *collector;
@@ -197,6 +198,16 @@ static void add_with_waker(struct worker *worker, const struct batch_sample *sam
 	tally_add(&worker->tally, sample, joined, at + count, end);
 }
 
+/* The copy of the stack of the sample at `at` comes from far: it is asked for while another one is worked on. */
+static void prefetch_stack(const struct batch *batch, size_t at)
+{
+	if (at >= batch->bytes.size)
+		return;
+	const struct batch_sample *sample = (const struct batch_sample *)(batch->bytes.data + at);
+	for (size_t i = 0; i < PREFETCHED && i < sample->stack_size; i += 64)
+		__builtin_prefetch(batch_stack(sample) + i);
+}
+
 static void work_on(struct worker *worker, struct batch *batch)
 {
 	const struct collect_options *options = &worker->collector->options;
@@ -204,6 +215,7 @@ static void work_on(struct worker *worker, struct batch *batch)
 		pthread_mutex_lock(&worker->lock);
 	for (size_t at = 0; at < batch->bytes.size;) {
 		const struct batch_sample *sample = (const struct batch_sample *)(batch->bytes.data + at);
+		prefetch_stack(batch, at + sample->size);
 		enum stack_end end = stack_make(&worker->maker, sample);
 		if (options->each)
 			options->each(options->each_context, sample, worker->maker.frames, worker->maker.count, end);
