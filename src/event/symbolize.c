@@ -13,10 +13,22 @@
 #define MOST_INLINED 64
 #define CHUNK 256 /* addresses a thread takes at a time: neighbours in a module share compilation units */
 
+#define RECENT 4096 /* answers of a thread to compare with; a power of two */
+
+/* What addresses are called that differ in nothing that is shown. */
 struct answer {
-	struct symbol_frame *frames; /* innermost first; NULL: nothing is known */
-	size_t count;
+	function_id function; /* of `addresses`: the module */
+	uint32_t kind;
 	const char *module; /* what is shown as its module */
+	size_t named; /* frame + 1 of `addresses` that has got its name; 0: none yet */
+	size_t count;
+	struct symbol_frame frames[]; /* innermost first */
+};
+
+/* A thread's answers. */
+struct answerer {
+	struct arena arena;
+	struct answer *recent[RECENT]; /* by hash */
 };
 
 /* Looking up the frames of `addresses` from `from` on. */
@@ -26,12 +38,13 @@ struct job {
 	struct code **code; /* the same; NULL: none */
 	size_t from, count;
 	uint32_t *order; /* frames, sorted by module and address, those of the kernel last */
-	struct answer *answers; /* by frame − from */
+	struct answer **answers; /* by frame − from; NULL: nothing is known */
+	bool lines; /* they are shown or kept */
 	size_t *starts; /* where in `order` a module begins */
 	size_t start_count;
 	unsigned threads;
 	atomic_size_t next_start, next;
-	struct arena *arenas; /* by worker: where its answers live */
+	struct answerer *answerers; /* by worker */
 };
 
 function_id symbolize_module_function(struct profile *addresses, module_id module)
@@ -56,7 +69,31 @@ static int compare_addresses(const void *left, const void *right, void *context)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-static void look_up(struct job *job, uint32_t id, struct arena *arena)
+static uint64_t hash_frames(const struct job *job, function_id function, const struct symbol_frame *frames, size_t count)
+{
+	uint64_t hash = hash_u64(function);
+	for (size_t i = 0; i < count; i++)
+		hash = hash_mix((uintptr_t)frames[i].name ^ HASH_K0, hash ^ (job->lines ? frames[i].line : HASH_K1));
+	return hash;
+}
+
+static bool is_answer(const struct job *job, const struct answer *answer, const struct answer *head,
+		      const struct symbol_frame *frames)
+{
+	if (!answer || answer->count != head->count || answer->function != head->function ||
+	    answer->kind != head->kind || answer->module != head->module)
+		return false;
+	for (size_t i = 0; i < answer->count; i++) {
+		const struct symbol_frame *a = &answer->frames[i], *b = &frames[i];
+		if (a->name != b->name || a->inlined != b->inlined || a->start != b->start ||
+		    (job->lines && (a->file != b->file || a->line != b->line)))
+			return false;
+	}
+	return true;
+}
+
+/* Neighbours often have the same answer: it is kept, and later named, once. */
+static void look_up(struct job *job, uint32_t id, struct answerer *answerer)
 {
 	const struct frame *frame = &job->addresses->frames[id];
 	struct symbol_frame frames[MOST_INLINED];
@@ -67,11 +104,20 @@ static void look_up(struct job *job, uint32_t id, struct arena *arena)
 					 code_find_call(code, frame->address, frame->line >> 1, frames, MOST_INLINED);
 	if (!count)
 		return;
-	struct answer *answer = &job->answers[id - job->from];
-	answer->module = code_module_name(code, frame->address);
-	answer->frames = arena_alloc(arena, count * sizeof *frames, _Alignof(struct symbol_frame));
-	answer->count = count;
-	memcpy(answer->frames, frames, count * sizeof *frames);
+	struct answer head = {
+		.function = frame->function,
+		.kind = frame->kind,
+		.module = code_module_name(code, frame->address),
+		.count = count,
+	};
+	struct answer **recent =
+		&answerer->recent[hash_frames(job, frame->function, frames, count) >> 32 & (RECENT - 1)];
+	if (!is_answer(job, *recent, &head, frames)) {
+		*recent = arena_alloc(&answerer->arena, sizeof head + count * sizeof *frames, _Alignof(struct answer));
+		**recent = head;
+		memcpy((*recent)->frames, frames, count * sizeof *frames);
+	}
+	job->answers[id - job->from] = *recent;
 }
 
 static bool starts_module(const struct job *job, size_t at)
@@ -90,7 +136,7 @@ static void work(void *context, unsigned worker)
 	struct job *job = context;
 	size_t count = job->count, start;
 	while ((start = atomic_fetch_add(&job->next_start, 1)) < job->start_count)
-		look_up(job, job->order[job->starts[job->start_count - 1 - start]], &job->arenas[worker]);
+		look_up(job, job->order[job->starts[job->start_count - 1 - start]], &job->answerers[worker]);
 	size_t chunks = (count + CHUNK - 1) / CHUNK, each = (chunks + job->threads - 1) / job->threads, next;
 	while ((next = atomic_fetch_add(&job->next, 1)) < each * job->threads) {
 		/* Neighbours are of one compilation unit, which threads would wait for: each has a part of its own. */
@@ -98,7 +144,7 @@ static void work(void *context, unsigned worker)
 		size_t to = from + CHUNK < count ? from + CHUNK : count;
 		for (size_t i = from; i < to; i++)
 			if (!starts_module(job, i))
-				look_up(job, job->order[i], &job->arenas[worker]);
+				look_up(job, job->order[i], &job->answerers[worker]);
 	}
 }
 
@@ -278,8 +324,12 @@ static void reverse_frames(frame_id *frames, size_t count)
 }
 
 static void name_address(struct symbolizer *n, const struct profile *addresses, const struct frame *address,
-			 const struct answer *answer)
+			 struct answer *answer)
 {
+	if (answer && answer->named) {
+		n->named[n->frame_count++] = n->named[answer->named - 1];
+		return;
+	}
 	module_id module = n->module[address->function];
 	const char *text = profile_text(addresses, addresses->functions[address->function].name);
 	struct symbolizer_name named = {.first = n->chain_count};
@@ -289,8 +339,9 @@ static void name_address(struct symbolizer *n, const struct profile *addresses, 
 	} else if (module == MODULE_TEXT) {
 		add_frame(n, (struct function){.name = profile_string(n->profile, text, strlen(text))}, 0,
 			  FRAME_UNKNOWN);
-	} else if (answer->count) {
+	} else if (answer) {
 		name_resolved(n, module, address, answer);
+		answer->named = n->frame_count + 1;
 	} else {
 		name_unresolved(n, module, address->address);
 		named.unresolved = true;
@@ -309,9 +360,9 @@ static void keep_names(const struct symbolizer *n, const struct job *job)
 		size_t end = start + 1 < job->start_count ? job->starts[start + 1] : job->count, count = 0;
 		module_id module = n->module[job->addresses->frames[job->order[job->starts[start]]].function];
 		for (size_t i = job->starts[start]; i < end && module < MODULE_TRUNCATED; i++) {
-			const struct answer *answer = &job->answers[job->order[i] - job->from];
+			const struct answer *answer = job->answers[job->order[i] - job->from];
 			uint64_t address = job->addresses->frames[job->order[i]].address;
-			if (answer->count && (!count || entries[count - 1].address < address))
+			if (answer && (!count || entries[count - 1].address < address))
 				entries[count++] = (struct name_entry){address, answer->frames, answer->count};
 		}
 		if (count)
@@ -339,12 +390,13 @@ static void name_frames(struct symbolizer *n, const struct profile *addresses)
 		.module = n->module,
 		.threads = threads,
 		.from = n->frame_count,
+		.lines = n->options.keep_lines || n->options.keep_names,
 		.count = addresses->frame_count - n->frame_count,
 	};
 	if (!job.count)
 		return;
 	job.answers = mem_zalloc(job.count, sizeof *job.answers);
-	job.arenas = mem_zalloc(threads, sizeof *job.arenas);
+	job.answerers = mem_zalloc(threads, sizeof *job.answerers);
 	get_codes(&job, n->codes);
 	put_in_order(&job);
 	parallel_run(threads, work, &job);
@@ -352,14 +404,14 @@ static void name_frames(struct symbolizer *n, const struct profile *addresses)
 		keep_names(n, &job);
 	n->named = mem_grow(n->named, &n->frame_capacity, addresses->frame_count, sizeof *n->named);
 	for (size_t i = 0; i < job.count; i++)
-		name_address(n, addresses, &addresses->frames[job.from + i], &job.answers[i]);
+		name_address(n, addresses, &addresses->frames[job.from + i], job.answers[i]);
 	for (unsigned i = 0; i < threads; i++)
-		arena_release(&job.arenas[i]);
+		arena_release(&job.answerers[i].arena);
 	free(job.code);
 	free(job.order);
 	free(job.starts);
 	free(job.answers);
-	free(job.arenas);
+	free(job.answerers);
 }
 
 static void name_stack(struct symbolizer *n, const struct profile *addresses)

@@ -5,8 +5,10 @@
 /* A Go method, "net/http.(*Client).Do", needs its parentheses. */
 static bool is_go_method(const char *name, size_t length)
 {
-	const char *open = memmem(name, length, ".(", 2);
-	return open && memmem(open + 2, length - (size_t)(open + 2 - name), ").", 2);
+	const char *end = name + length, *open = memchr(name, '(', length);
+	while (open && (open == name || open[-1] != '.'))
+		open = memchr(open + 1, '(', (size_t)(end - open - 1));
+	return open && memmem(open + 1, (size_t)(end - open - 1), ").", 2);
 }
 
 /* Where the argument list begins: the first "(" that does not open "(anonymous namespace)". */
