@@ -173,6 +173,8 @@ int perfdata_read(struct perfdata *data, const struct event_sink *sink, struct e
 	data->peek_scratch = mem_alloc(RECORD_SIZE_MOST);
 	data->packed_scratch = mem_alloc(RECORD_SIZE_MOST);
 	int result = read_all(data);
+	for (size_t i = 0; i < data->stream_count; i++)
+		window_rest(&data->streams[i].window);
 	free(data->scratch);
 	free(data->peek_scratch);
 	free(data->packed_scratch);

@@ -14,7 +14,9 @@
 #define STEP (128u << 10)
 #define RING_LEAST (2 * STEP)
 #define FREE_STEP (64u << 20) /* bytes of the temporary file to give back at once */
-#define MAP_KEPT (16u << 20) /* bytes of the map to look at before its pages are given back */
+#define MAP_STEP (8u << 20) /* bytes of the map to look at before pages of it are given back */
+#define MAP_BEHIND (8ull << 20) /* bytes that are not needed here any more, but may be by who got them */
+#define MAP_MOST (96ull << 20) /* more bytes of the map are given back though they will be asked for */
 
 void window_init(struct window *window, int fd, uint64_t start, size_t most)
 {
@@ -53,14 +55,30 @@ bool window_advance(struct window *window, uint64_t limit)
 	return true;
 }
 
+/* They stay in the page cache; here they would only count as memory of this process. */
+static void give_back(struct window *window, uint64_t from, uint64_t to)
+{
+	madvise((void *)(window->map + from), (size_t)(to - from), MADV_DONTNEED);
+}
+
 void window_touch(struct window *window, size_t size)
 {
 	window->touched += size;
-	if (!window->map || window->touched < MAP_KEPT)
+	if (!window->map || window->touched < MAP_STEP)
 		return;
 	window->touched = 0;
-	/* They stay in the page cache; here they would only count as memory of this process. */
-	madvise((void *)window->map, window->map_size, MADV_DONTNEED);
+	uint64_t needed = window->needed > MAP_BEHIND ? (window->needed - MAP_BEHIND) & ~(MAP_BEHIND - 1) : 0;
+	bool much = window->end - window->freed > MAP_MOST;
+	if (needed > window->freed || much)
+		give_back(window, window->freed, much ? window->map_size : needed);
+	if (needed > window->freed)
+		window->freed = needed;
+}
+
+void window_rest(struct window *window)
+{
+	if (window->map)
+		give_back(window, 0, window->map_size);
 }
 
 void window_release(struct window *window)

@@ -22,7 +22,7 @@ struct window {
 	uint64_t needed; /* bytes before this offset are not asked for any more */
 	int fd; /* where older bytes are; -1: nowhere yet */
 	bool own_fd; /* fd is a temporary file of the window's */
-	uint64_t freed; /* the temporary file holds nothing before this offset */
+	uint64_t freed; /* the temporary file holds nothing before this offset; of the map pages were given back */
 	const uint8_t *map; /* the file from offset 0 on; NULL: there is only the ring */
 	size_t map_size;
 	size_t touched; /* bytes of the map that were looked at since its pages were given back */
@@ -41,6 +41,8 @@ void window_map(struct window *window);
 bool window_advance(struct window *window, uint64_t limit);
 /* Says that so many bytes were looked at: now and then pages of the map are given back, to be read again if need be. */
 void window_touch(struct window *window, size_t size);
+/* Says that hardly anything is looked at any more. */
+void window_rest(struct window *window);
 
 /* Where to put the bytes that follow `end`; there is room for at least one. window_filled() says how many they were. */
 uint8_t *window_room(struct window *window, size_t *ret_room);
