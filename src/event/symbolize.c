@@ -69,7 +69,8 @@ static int compare_addresses(const void *left, const void *right, void *context)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-static uint64_t hash_frames(const struct job *job, function_id function, const struct symbol_frame *frames, size_t count)
+static uint64_t hash_frames(const struct job *job, function_id function, const struct symbol_frame *frames,
+			    size_t count)
 {
 	uint64_t hash = hash_u64(function);
 	for (size_t i = 0; i < count; i++)
