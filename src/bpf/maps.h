@@ -7,6 +7,21 @@
 #define WINDOW_BYTES 2048u
 #define ADDRESSES_MOST (LAYOUT_KERNEL_MOST + LAYOUT_FRAMES_MOST)
 
+#define RECALL_WORDS 128u
+#define RECALL_BYTES 8192u
+
+/* What a walk has read: see recall.h. */
+struct recall {
+	__u64 fp; /* with ip and sp, which are in the key, what it began with */
+	__u64 hash; /* of the words */
+	__u64 user; /* the hash of the stack that was found */
+	__u32 generation; /* of the process */
+	__u32 epoch, second; /* when */
+	__u32 bytes, count; /* of the words: how far they reach from the stack pointer, and how many */
+	__u16 places[RECALL_WORDS]; /* in words from the stack pointer */
+	__u32 zero;
+};
+
 /* What a program works with; one of each CPU and slot. */
 struct scratch {
 	/* The frame that is looked at. */
@@ -24,6 +39,8 @@ struct scratch {
 	__u64 window_size;
 	__u8 window[WINDOW_BYTES];
 	__u64 registers[LAYOUT_REGISTERS]; /* of user space, as the sample found them */
+	__u64 recalls; /* the words that are read are noted: */
+	struct recall recall;
 	/* What is sent of a new stack: these two. */
 	struct layout_record record;
 	__u64 addresses[ADDRESSES_MOST];

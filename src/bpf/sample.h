@@ -42,6 +42,7 @@ static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __
 	record->runnable = 0;
 	record->ip = 0;
 	record->kernel_count = record->user_count = record->bytes = record->module = 0;
+	s->recalls = 0;
 	s->ip = s->sp = s->fp = 0;
 	return s;
 }

@@ -7,6 +7,7 @@
 #ifndef WICK_BPF_WAITS_H
 #define WICK_BPF_WAITS_H
 
+#include "bpf/recall.h"
 #include "bpf/sample.h"
 
 /* Bits of the state of a task, which have been the same since Linux 4.14. */
@@ -225,14 +226,20 @@ static __always_inline struct layout_thread *thread_that_leaves(__u32 pid, __u32
  * The stack of a thread that leaves its CPU. The key is noted before it is looked for: wick takes stacks out of the map
  * of counts and looks afterwards who still needs them.
  */
+static __always_inline int leave_with_known(struct scratch *s, struct layout_thread *thread)
+{
+	thread->key = s->record.key;
+	if (!bpf_map_lookup_elem(&counts, &thread->key))
+		return 0;
+	thread->left = LAYOUT_LEFT_STACK;
+	return 1;
+}
+
 static __always_inline void leave_with_stack(struct scratch *s, struct layout_thread *thread)
 {
 	struct layout_record *record = &s->record;
-	thread->key = record->key;
-	if (bpf_map_lookup_elem(&counts, &thread->key)) {
-		thread->left = LAYOUT_LEFT_STACK;
+	if (leave_with_known(s, thread))
 		return;
-	}
 	struct layout_count none = {0};
 	record->kind = LAYOUT_NEW_STACK;
 	if (send_stack(s)) {

@@ -65,6 +65,28 @@ __noinline int fill_window(__u32 slot, __u64 address)
 	return 0;
 }
 
+static __always_inline __u64 recall_mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 32;
+}
+
+/* What is too far away, or too much, is not recalled. */
+static __always_inline void note_word(struct scratch *s, __u64 address, __u64 word)
+{
+	__u64 offset = address - s->registers[7];
+	__u32 count = s->recall.count;
+	if (count >= RECALL_WORDS || offset > RECALL_BYTES - 8 || offset % 8) {
+		s->recalls = 0;
+		return;
+	}
+	s->recall.places[count & (RECALL_WORDS - 1)] = offset / 8;
+	s->recall.count = count + 1;
+	if (s->recall.bytes < offset + 8)
+		s->recall.bytes = offset + 8;
+	s->recall.hash = recall_mix(s->recall.hash, word);
+}
+
 static __always_inline int read_word(struct scratch *s, __u32 slot, __u64 address, __u64 *value)
 {
 	__u64 offset = address - s->window_start;
@@ -75,6 +97,8 @@ static __always_inline int read_word(struct scratch *s, __u32 slot, __u64 addres
 			return -1;
 	}
 	*value = *(__u64 *)(s->window + offset);
+	if (s->recalls)
+		note_word(s, address, *value);
 	return 0;
 }
 

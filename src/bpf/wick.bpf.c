@@ -69,7 +69,14 @@ static __always_inline int leave(struct bpf_perf_event_data *ctx, __u16 source)
 	s->record.ip = ctx->regs.rip;
 	sample_kernel_stack(s, LAYOUT_SLOT_SAMPLE, ctx);
 	sample_registers_of_task(LAYOUT_SLOT_SAMPLE);
-	if (sample_walk(s, LAYOUT_SLOT_SAMPLE))
+	if (recall(LAYOUT_SLOT_SAMPLE) && leave_with_known(s, thread))
+		return 0;
+	s->record.key.user = 0;
+	recall_begin(s);
+	int followed = sample_walk(s, LAYOUT_SLOT_SAMPLE);
+	if (followed && s->record.key.end == LAYOUT_WHOLE)
+		recall_keep(s);
+	if (followed)
 		leave_with_stack(s, thread);
 	else if (!send_copy(LAYOUT_SLOT_SAMPLE, LAYOUT_COPY_LEFT))
 		thread->left = LAYOUT_LEFT_COPY;

@@ -412,6 +412,7 @@ static void give_list(struct engine *engine, struct engine_process *process)
 			       &process->list))
 		if (!engine->list_count || engine->list_count > LAYOUT_LIST_MOST || !forget_idle_process(engine))
 			break;
+	bpf_programs_tables_changed(engine->programs);
 }
 
 static void give_lists(struct engine *engine)

@@ -139,6 +139,7 @@ static void set_waits(struct bpf_programs *programs, const struct engine_options
 		bpf_program__set_autoload(scheduler[i], waits->counted);
 	if (!waits->counted)
 		return;
+	bpf_map__set_max_entries(skeleton->maps.recalls, 4096);
 	bpf_map__set_max_entries(skeleton->maps.threads, options->many_processes ? 65536 : 16384);
 	programs->maps.waits_source = waits->source;
 	skeleton->rodata->counts_waits = true;
@@ -229,6 +230,11 @@ void bpf_programs_began(struct bpf_programs *programs, uint64_t time)
 void bpf_programs_ended(struct bpf_programs *programs, uint64_t time)
 {
 	programs->skeleton->bss->ended = time;
+}
+
+void bpf_programs_tables_changed(struct bpf_programs *programs)
+{
+	programs->skeleton->bss->tables_epoch++;
 }
 
 void bpf_programs_cost(const struct bpf_programs *programs, uint64_t *ret_runs, uint64_t *ret_nanoseconds)

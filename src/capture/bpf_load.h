@@ -27,6 +27,8 @@ void bpf_programs_began(struct bpf_programs *programs, uint64_t time);
 void bpf_programs_ended(struct bpf_programs *programs, uint64_t time);
 /* What their functions are called, where they are sampled themselves. */
 void bpf_programs_tell_symbols(const struct bpf_programs *programs, struct codes *codes);
+/* Stacks that the programs remember must be followed again. */
+void bpf_programs_tables_changed(struct bpf_programs *programs);
 /* How often the programs of sources ran and for how long; 0 where the kernel does not count (bpf_stats_enabled). */
 void bpf_programs_cost(const struct bpf_programs *programs, uint64_t *ret_runs, uint64_t *ret_nanoseconds);
 /* Memory of all maps, as far as the kernel tells. */
