@@ -287,7 +287,7 @@ static int tell_count(struct bpf_counts *counts, struct bpf_stack *stack, const 
 				    count->runnable - stack->told.runnable};
 	sample.count = news.count;
 	sample.period = news.weight;
-	sample.since = stack->time;
+	sample.since = stack->time > counts->read ? stack->time : counts->read;
 	sample.time = time;
 	sample.cpu = UINT32_MAX; /* any */
 	stack->told = *count;
@@ -387,13 +387,15 @@ static int read_counts(struct bpf_counts *counts, const struct event_sink *sink)
 		if (failed && errno != ENOENT)
 			break;
 		for (uint32_t i = 0; i < count && result >= 0; i++) {
-			struct bpf_stack *stack = get_stack(counts, &keys[i], time);
+			/* Most stacks are met once, and that was told. */
+			struct bpf_stack *stack = values[i].count ? get_stack(counts, &keys[i], time) : NULL;
 			if (stack)
 				result = tell_count(counts, stack, &values[i], time, sink);
 		}
 		in = out;
 		more = !failed;
 	}
+	counts->read = time;
 	return result;
 }
 

@@ -32,6 +32,7 @@ struct bpf_counts {
 	size_t pid_count, pid_capacity;
 	struct index_map pid_map;
 	uint64_t told; /* samples */
+	uint64_t read; /* when all counts were */
 	uint64_t *chain; /* room for one */
 	struct bpf_held held;
 };

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #define COUNT_EVERY 250000000ull /* nanoseconds */
-#define COUNT_EVERY_BY_CPU 1000000000ull /* there are many stacks then */
+#define COUNT_EVERY_MOST 1000000000ull /* by CPU there are many stacks at once */
+#define COUNT_SHARE 250 /* of the time goes into reading counts, but for COUNT_EVERY_MOST */
 
 /* --- events --- */
 
@@ -74,7 +75,7 @@ int engine_tap_open(struct engine_tap *tap, struct engine *engine, const struct 
 		    const struct capture_events *events, bool some_cpus, struct err *err)
 {
 	*tap = (struct engine_tap){.engine = engine,
-				   .every = target_is_by_cpu(target) ? COUNT_EVERY_BY_CPU : COUNT_EVERY};
+				   .every = target_is_by_cpu(target) ? COUNT_EVERY_MOST : COUNT_EVERY};
 	tap->guest = (struct rings_guest){
 		.context = tap, .look = look, .early = engine_early(engine), .settle = settle, .deliver = deliver};
 	size_t count;
@@ -174,13 +175,26 @@ struct event_sink engine_tap_sink(struct engine_tap *tap, const struct event_sin
 	};
 }
 
-int engine_tap_count(struct engine_tap *tap, bool last)
+static uint64_t nanoseconds(clockid_t clock)
 {
 	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	uint64_t now = (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
-	if (!last && now - tap->counted < tap->every)
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
+}
+
+void engine_tap_ending(struct engine_tap *tap)
+{
+	tap->ending = true;
+}
+
+int engine_tap_count(struct engine_tap *tap, bool last)
+{
+	uint64_t now = nanoseconds(CLOCK_MONOTONIC), cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+	if (!last && now < tap->count_at)
 		return 0;
-	tap->counted = now;
-	return engine_counts(tap->engine, tap->sink, last);
+	int result = engine_counts(tap->engine, tap->sink, last);
+	uint64_t wait = (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - cpu) * COUNT_SHARE;
+	wait = wait > tap->every ? wait : tap->every;
+	tap->count_at = now + (wait < COUNT_EVERY_MOST ? wait : COUNT_EVERY_MOST);
+	return result;
 }

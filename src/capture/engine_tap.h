@@ -14,7 +14,8 @@ struct engine_tap {
 	size_t count, capacity;
 	struct rings_guest guest;
 	const struct event_sink *sink; /* where records go in the order of time */
-	uint64_t counted, every; /* when counts were last asked for, and how often they are */
+	uint64_t count_at, every; /* when counts are asked for again, and how often they are at most */
+	bool ending;
 };
 
 /* Opens the events of a target (shaped by rings_open() already), disabled. The tap must stay where it is. */
@@ -26,6 +27,8 @@ void engine_tap_disable(struct engine_tap *tap);
 
 /* A sink for the records in the order of time, before they get to `sink`; both must stay. */
 struct event_sink engine_tap_sink(struct engine_tap *tap, const struct event_sink *sink);
+/* What comes from now on is the rest. */
+void engine_tap_ending(struct engine_tap *tap);
 /* Now and then: what was counted. */
 int engine_tap_count(struct engine_tap *tap, bool last);
 

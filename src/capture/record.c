@@ -154,6 +154,8 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 	keep_time(recorder);
 	obey(recorder);
 	tell_stopped(recorder);
+	if (recorder->done)
+		return 0; /* finish() does the rest */
 	int result = rings_drain(recorder->rings, sink, false);
 	if (result >= 0 && recorder->engine)
 		result = engine_tap_count(&recorder->tap, false);
@@ -200,6 +202,7 @@ static void ask_to_end(struct recorder *recorder)
 /* What is still under way when the samples have ended. */
 static int finish(struct recorder *recorder, const struct event_sink *ordered, const struct event_sink *sink)
 {
+	engine_tap_ending(&recorder->tap);
 	int code = rings_drain(recorder->rings, ordered, true);
 	if (code >= 0 && recorder->engine)
 		code = engine_tap_count(&recorder->tap, true);
