@@ -5,11 +5,13 @@
 #include "capture/bpf_symbols.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <wick.skel.h>
@@ -63,15 +65,28 @@ static void reason_of_log(const char *log, char *reason, size_t room)
 	snprintf(reason, room, "%.*s", length < 200 ? length : 200, found ? found : "");
 }
 
+static bool kernel_tells_its_types(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	bool loaded = btf && !libbpf_get_error(btf);
+	if (loaded)
+		btf__free(btf);
+	return loaded;
+}
+
 static int refused(int error, const char *log, struct err *err)
 {
 	char reason[256];
 	reason_of_log(log, reason, sizeof reason);
+	if (!*reason && !kernel_tells_its_types())
+		return err_set(err, ERR_SYSTEM,
+			       "the types of the kernel cannot be read: /sys/kernel/btf/vmlinux is hidden or damaged; a "
+			       "container needs the host's /sys/kernel/btf");
 	switch (error) {
 	case EPERM:
 		return err_set(err, ERR_SYSTEM,
 			       "the kernel lets nobody of these rights load BPF programs (lockdown, seccomp or "
-			       "missing CAP_BPF and CAP_PERFMON)%s%s",
+			       "missing CAP_BPF and CAP_PERFMON; wick doctor tells which)%s%s",
 			       *reason ? ": " : "", reason);
 	case ENOMEM:
 		return err_set(err, ERR_SYSTEM,
@@ -170,6 +185,25 @@ static void note_maps(struct bpf_programs *programs)
 	maps->threads = skeleton->rodata->counts_waits ? bpf_map__fd(skeleton->maps.threads) : -1;
 }
 
+/* A kernel that loads programs may still not let them run where samples are taken: better known before all is opened. */
+static int try_attaching(struct bpf_programs *programs, struct err *err)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attr,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000000,
+		.disabled = 1,
+		.exclude_kernel = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return 0; /* whatever it is, it is said when the real ones are opened */
+	int result = bpf_programs_attach(programs, 0, fd, err);
+	close(fd);
+	return result;
+}
+
 int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_options *options, struct err *err)
 {
 	CLEANUP_FREE char *log = mem_zalloc(1, LOG_BYTES);
@@ -196,8 +230,12 @@ int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_op
 		bpf_programs_free(programs);
 		return refused(-failed, log, err);
 	}
-	*ret_programs = programs;
-	return 0;
+	failed = try_attaching(programs, err);
+	if (failed)
+		bpf_programs_free(programs);
+	else
+		*ret_programs = programs;
+	return failed;
 }
 
 void bpf_programs_free(struct bpf_programs *programs)
