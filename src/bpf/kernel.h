@@ -5,6 +5,24 @@
 #define BY_KERNEL __attribute__((preserve_access_index))
 #define TASK_KTHREAD 0x00200000u /* PF_KTHREAD */
 
+struct ns_common {
+	unsigned int inum;
+} BY_KERNEL;
+
+struct pid_namespace {
+	struct ns_common ns;
+} BY_KERNEL;
+
+struct upid { /* read whole: the same in all kernels since 4.15 */
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1]; /* level + 1 */
+} BY_KERNEL;
+
 struct mm_struct {
 	unsigned long start_stack;
 } BY_KERNEL;
@@ -13,6 +31,8 @@ struct task_struct {
 	unsigned int flags;
 	unsigned int __state;
 	int pid, tgid;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	struct mm_struct *mm;
 	unsigned in_execve : 1;
 } BY_KERNEL;

@@ -27,13 +27,41 @@ const volatile __u8 timeline = 0; /* every sample is told of, with its time */
 const volatile __u32 told_singly = 0; /* and every one of these sources, by bit */
 const volatile __u32 cpu_count = 1;
 
+const volatile __u32 pid_namespace = 0; /* whose numbers wick knows; 0: the initial one, whose numbers the kernel uses */
+
+#define NAMESPACES_MOST 8 /* that are looked at; the kernel allows 32 in each other */
+
+/* A process or thread by the number that it has in wick's namespace; 0: it has none. */
+static __always_inline __u32 number_of_pid(struct pid *pid)
+{
+	__u32 level = BPF_CORE_READ(pid, level);
+	const struct upid *numbers = __builtin_preserve_access_index(&pid->numbers[0]);
+	for (__u32 i = 0; i < NAMESPACES_MOST && i <= level; i++) {
+		struct upid number = {0};
+		if (!bpf_probe_read_kernel(&number, sizeof number, numbers + i) &&
+		    BPF_CORE_READ(number.ns, ns.inum) == pid_namespace)
+			return (__u32)number.nr;
+	}
+	return 0;
+}
+
+/* The process, << 32, and the thread that run, as wick numbers them. */
+__noinline __u64 current_ids(void)
+{
+	if (!pid_namespace)
+		return bpf_get_current_pid_tgid();
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 thread = number_of_pid(BPF_CORE_READ(task, thread_pid));
+	return (__u64)number_of_pid(BPF_CORE_READ(task, group_leader, thread_pid)) << 32 | thread;
+}
+
 /* NULL when the sample is not wanted. */
 static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __u64 weight)
 {
 	struct scratch *s = scratch_of(slot);
 	if (!s)
 		return 0;
-	__u64 ids = bpf_get_current_pid_tgid();
+	__u64 ids = current_ids();
 	struct layout_record *record = &s->record;
 	record->key = (struct layout_key){.pid = ids >> 32, .tid = (__u32)ids, .source = source};
 	record->time = bpf_ktime_get_ns();

@@ -139,7 +139,7 @@ SOURCE(3)
 SEC("raw_tp/sched_process_exec")
 int forget_process(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	__u32 pid = current_ids() >> 32;
 	if (counts_waits && began && !ended)
 		waits_of_exec(pid, (__u32)ctx->args[1]);
 	bpf_map_delete_elem(&processes, &pid);

@@ -273,9 +273,8 @@ static void bpf(const struct check_system *system, struct check_result *result)
 	buf_add(&result->state, reason.data, reason.size);
 	if (facts.capable || !facts.bpf) {
 		result->now = "";
-		result->forever = facts.own_pids ? "run wick on the host" :
-						   "use a kernel of 6.1.36, 6.3.10 or later with CONFIG_BPF_SYSCALL "
-						   "and CONFIG_DEBUG_INFO_BTF, without lockdown=confidentiality";
+		result->forever = "use a kernel of 6.1.36, 6.3.10 or later with CONFIG_BPF_SYSCALL and "
+				  "CONFIG_DEBUG_INFO_BTF, without lockdown=confidentiality";
 	}
 }
 

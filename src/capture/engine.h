@@ -51,6 +51,7 @@ struct engine_options {
 	uint32_t copy_bytes; /* of a stack that is unwound outside, at most LAYOUT_COPY_MOST */
 	bool timeline; /* every sample is told of with its time; else they are added up in the kernel */
 	bool many_processes; /* larger maps */
+	uint32_t pid_namespace; /* inode of the one that wick lives in; 0: the initial one */
 	uint32_t kernel_memory; /* MiB, about: all that grows with what is recorded is sized by it */
 	uint32_t told_singly; /* by bit: sources whose samples are never added up */
 	uint32_t switches; /* by bit: sources that happen when a thread leaves its CPU; `raw` is its state then */

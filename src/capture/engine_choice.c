@@ -47,8 +47,8 @@ struct engine_facts engine_facts_read(const struct check_system *system)
 	};
 	CLEANUP_BUF struct buf path = {0};
 	buf_printf(&path, "%s/proc/self/ns/pid", system->root);
-	facts.own_pids = stat(path.data, &namespace) == 0 && namespace.st_ino != INITIAL_PID_NAMESPACE &&
-			 !*system->root;
+	if (!*system->root && stat(path.data, &namespace) == 0 && namespace.st_ino != INITIAL_PID_NAMESPACE)
+		facts.pid_namespace = (uint32_t)namespace.st_ino;
 	read_version(system, &facts);
 	return facts;
 }
@@ -84,14 +84,10 @@ static bool machine_fits(const struct engine_facts *facts, struct buf *reason)
 		buf_str(reason, "the BPF engine needs root, or CAP_BPF and CAP_PERFMON");
 	else if (facts->confidential)
 		buf_str(reason, "the kernel is locked down (lockdown=confidentiality)");
-	else if (facts->own_pids)
-		buf_str(reason,
-			"in a pid namespace the BPF engine would see other process numbers: run wick outside of "
-			"the container, or with --pid=host");
 	return !reason->size;
 }
 
-static bool task_fits(const struct engine_task *task, struct buf *reason)
+static bool task_fits(const struct engine_facts *facts, const struct engine_task *task, struct buf *reason)
 {
 	if (task->call_graph != CALL_GRAPH_DWARF)
 		buf_str(reason, "the BPF engine unwinds by tables: not with --call-graph fp or lbr");
@@ -99,10 +95,14 @@ static bool task_fits(const struct engine_task *task, struct buf *reason)
 		buf_printf(reason, "the BPF engine follows %u frames at most (--max-depth)", LAYOUT_FRAMES_MOST);
 	else if (!task->suitable)
 		buf_str(reason, "the BPF engine takes samples of clocks and counters, not of what is recorded here");
+	else if (facts->pid_namespace && (task->waits || task->system_wide))
+		buf_str(reason,
+			"in a pid namespace the BPF engine records CPU time and page faults of processes: for more run "
+			"wick outside of the container, or with --pid=host");
 	return !reason->size;
 }
 
 bool engine_fits(const struct engine_facts *facts, const struct engine_task *task, struct buf *reason)
 {
-	return machine_fits(facts, reason) && (!task || task_fits(task, reason));
+	return machine_fits(facts, reason) && (!task || task_fits(facts, task, reason));
 }

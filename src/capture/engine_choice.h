@@ -22,7 +22,7 @@ struct engine_facts {
 	bool btf; /* and tells its types */
 	bool capable; /* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN */
 	bool confidential; /* locked down: nothing of the kernel may be read */
-	bool own_pids; /* we live in a pid namespace: the programs see other numbers */
+	uint32_t pid_namespace; /* inode of the one that we live in, where processes have other numbers; 0: the initial one */
 };
 struct engine_facts engine_facts_read(const struct check_system *system);
 
@@ -31,6 +31,8 @@ struct engine_task {
 	enum call_graph call_graph;
 	bool suitable; /* at least one event is not a tracepoint or the like */
 	uint32_t max_depth; /* 0: the default */
+	bool system_wide; /* threads are met that are not in our pid namespace: of the whole system, or of a CPU */
+	bool waits; /* which programs compute by the numbers that threads have in the initial pid namespace */
 };
 
 /*

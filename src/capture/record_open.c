@@ -196,13 +196,20 @@ static int choose_engine(struct recorder *recorder, const struct attr_shape *sha
 	CLEANUP_BUF struct buf reason = {0};
 	struct check_system system = check_this_system();
 	struct engine_facts facts = engine_facts_read(&system);
-	struct engine_task task = {shape->call_graph, engine_events_mark(options->events), options->max_depth};
+	struct engine_task task = {
+		.call_graph = shape->call_graph,
+		.suitable = engine_events_mark(options->events),
+		.max_depth = options->max_depth,
+		.system_wide = target_is_by_cpu(&recorder->target),
+		.waits = options->types & RECORD_WAITS,
+	};
 	struct engine_options engine = {
 		.sources = options->events->count,
 		.max_depth = options->max_depth ? options->max_depth : LAYOUT_FRAMES_MOST,
 		.copy_bytes = LAYOUT_COPY_MOST, /* few stacks are copied, so that there is room for all of them */
 		.timeline = options->timeline,
 		.many_processes = target_is_by_cpu(&recorder->target),
+		.pid_namespace = facts.pid_namespace,
 		.kernel_memory = options->kernel_memory ? options->kernel_memory : ENGINE_MEMORY_USUAL,
 	};
 	struct err refusal = {0};

@@ -84,9 +84,6 @@ static void what_a_machine_lacks_is_named(void **state)
 	facts = good();
 	facts.confidential = true;
 	expect_refusal(&facts, NULL, "lockdown=confidentiality");
-	facts = good();
-	facts.own_pids = true;
-	expect_refusal(&facts, NULL, "--pid=host");
 }
 
 static void what_the_engine_cannot_record_is_named(void **state)
@@ -94,6 +91,14 @@ static void what_the_engine_cannot_record_is_named(void **state)
 	(void)state;
 	struct engine_facts facts = good();
 	struct engine_task what = task();
+	facts.pid_namespace = 4026532178u;
+	what.waits = true;
+	expect_refusal(&facts, &what, "--pid=host");
+	what = task();
+	what.system_wide = true;
+	expect_refusal(&facts, &what, "--pid=host");
+	facts = good();
+	what = task();
 	what.call_graph = CALL_GRAPH_FP;
 	expect_refusal(&facts, &what, "--call-graph");
 	what = task();
