@@ -79,9 +79,10 @@ static int refused(int error, const char *log, struct err *err)
 	char reason[256];
 	reason_of_log(log, reason, sizeof reason);
 	if (!*reason && !kernel_tells_its_types())
-		return err_set(err, ERR_SYSTEM,
-			       "the types of the kernel cannot be read: /sys/kernel/btf/vmlinux is hidden or damaged; a "
-			       "container needs the host's /sys/kernel/btf");
+		return err_set(
+			err, ERR_SYSTEM,
+			"the types of the kernel cannot be read: /sys/kernel/btf/vmlinux is hidden or damaged; a "
+			"container needs the host's /sys/kernel/btf");
 	switch (error) {
 	case EPERM:
 		return err_set(err, ERR_SYSTEM,
@@ -186,7 +187,7 @@ static void note_maps(struct bpf_programs *programs)
 	maps->threads = skeleton->rodata->counts_waits ? bpf_map__fd(skeleton->maps.threads) : -1;
 }
 
-/* A kernel that loads programs may still not let them run where samples are taken: better known before all is opened. */
+/* A kernel that loads programs may still not let them run where samples are taken: better known before the rest. */
 static int try_attaching(struct bpf_programs *programs, struct err *err)
 {
 	struct perf_event_attr attr = {

@@ -48,7 +48,7 @@ struct engine_facts engine_facts_read(const struct check_system *system)
 	CLEANUP_BUF struct buf path = {0};
 	buf_printf(&path, "%s/proc/self/ns/pid", system->root);
 	if (!*system->root && stat(path.data, &namespace) == 0 && namespace.st_ino != INITIAL_PID_NAMESPACE)
-		facts.pid_namespace = (uint32_t)namespace.st_ino;
+		facts.pid_namespace = (uint32_t) namespace.st_ino;
 	read_version(system, &facts);
 	return facts;
 }

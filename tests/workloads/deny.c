@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	if (argc < 4)
 		return 2;
 	unsigned error = (unsigned)atoi(argv[2]);
-	unsigned number = strcmp(argv[1], "bpf") == 0	 ? SYS_bpf :
+	unsigned number = strcmp(argv[1], "bpf") == 0    ? SYS_bpf :
 			  strcmp(argv[1], "attach") == 0 ? SYS_ioctl :
 							   SYS_perf_event_open;
 	unsigned request = number == SYS_ioctl ? (unsigned)PERF_EVENT_IOC_SET_BPF : 0;
