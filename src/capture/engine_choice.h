@@ -22,8 +22,7 @@ struct engine_facts {
 	bool btf; /* and tells its types */
 	bool capable; /* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN */
 	bool confidential; /* locked down: nothing of the kernel may be read */
-	uint32_t
-		pid_namespace; /* inode of the one that we live in, where processes have other numbers; 0: the initial one */
+	uint32_t pid_namespace; /* inode of ours, where processes have other numbers; 0: the initial one */
 };
 struct engine_facts engine_facts_read(const struct check_system *system);
 
