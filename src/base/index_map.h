@@ -52,6 +52,13 @@ static inline uint32_t index_map_next(const struct index_map *map, struct index_
 	}
 }
 
+/* Fetches what index_map_first() will look at from memory. */
+static inline void index_map_prefetch(const struct index_map *map, uint64_t hash)
+{
+	if (map->slots)
+		__builtin_prefetch(&map->slots[(uint32_t)(hash >> 32) & map->mask]);
+}
+
 static inline uint32_t index_map_first(const struct index_map *map, uint64_t hash, struct index_probe *probe)
 {
 	if (!map->slots)

@@ -13,6 +13,7 @@
 #define MOST_INLINED 64
 #define CHUNK 256 /* addresses a thread takes at a time: neighbours in a module share compilation units */
 
+#define SAMPLES_AHEAD 8 /* whose stacks are fetched from memory already */
 #define RECENT 4096 /* answers of a thread to compare with; a power of two */
 
 /* What addresses are called that differ in nothing that is shown. */
@@ -504,6 +505,9 @@ static void add_samples(struct symbolizer *n, const struct profile *addresses, u
 	bool *fits CLEANUP_FREE = profile_stacks_that_fit(n->profile, &n->options.filter);
 	for (size_t i = 0; i < addresses->sample_count; i++) {
 		struct sample sample = addresses->samples[i];
+		if (i + SAMPLES_AHEAD < addresses->sample_count)
+			__builtin_prefetch(
+				&n->profile->stacks[n->stacks[addresses->samples[i + SAMPLES_AHEAD].stack].stack]);
 		const struct symbolizer_stack *stack = &n->stacks[sample.stack];
 		if (!fits[stack->stack])
 			continue;

@@ -57,6 +57,9 @@ static void follow_stacks(struct profile_follower *to, struct profile *into, con
 	ROOM(to, stacks, stack_capacity, from->stack_count);
 	for (; to->stack_count < from->stack_count; to->stack_count++) {
 		const struct stack *stack = &from->stacks[to->stack_count];
+		const struct stack *ahead = stack + STACKS_AHEAD;
+		if (to->stack_count + STACKS_AHEAD < from->stack_count && ahead->parent < to->stack_count)
+			profile_stack_prefetch(into, to->stacks[ahead->parent], to->frames[ahead->frame]);
 		to->stacks[to->stack_count] =
 			to->stack_count == STACK_ROOT ?
 				STACK_ROOT :

@@ -148,6 +148,12 @@ stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame)
 	return profile_new_stack(profile, parent, frame);
 }
 
+void profile_stack_prefetch(const struct profile *profile, stack_id parent, frame_id frame)
+{
+	__builtin_prefetch(&profile->stacks[parent]);
+	index_map_prefetch(&profile->stack_map, hash_pair(parent, frame));
+}
+
 /* True when walking from `stack` to the root meets exactly these frames. */
 static bool is_path(const struct profile *profile, stack_id stack, const frame_id *innermost_first, size_t count)
 {

@@ -115,6 +115,9 @@ function_id profile_function(struct profile *profile, struct function function);
 frame_id profile_frame(struct profile *profile, struct frame frame);
 /* The stack that is `frame` called from `parent`. */
 stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame);
+/* For who knows some stacks ahead what will be looked up: fetches it from memory. */
+#define STACKS_AHEAD 8
+void profile_stack_prefetch(const struct profile *profile, stack_id parent, frame_id frame);
 /* The stack of `count` frames, innermost first; one hash look-up when the path was seen before. */
 stack_id profile_path(struct profile *profile, const frame_id *innermost_first, size_t count);
 thread_id profile_thread(struct profile *profile, struct thread thread);
