@@ -17,6 +17,20 @@ const volatile __u32 switch_sources = 0; /* by bit: events that happen when a th
 const volatile __u32 clock_sources = 0; /* that tell how long threads run */
 const volatile __u32 kept_sources = ~0u; /* that are told themselves too */
 
+const volatile __u32 fault_sources = 0; /* and page faults, whose `extra` is the size of the page */
+
+/* Since Linux 6.2, which also looks at the page before it calls the program. */
+extern void *bpf_cast_to_kern_ctx(void *ctx) __ksym __weak;
+
+/* Bytes of the page that was not there; 0: not known. */
+static __always_inline __u64 page_size_of(struct bpf_perf_event_data *ctx)
+{
+	if (!bpf_cast_to_kern_ctx)
+		return 0;
+	struct bpf_perf_event_data_kern *kernel = bpf_cast_to_kern_ctx(ctx);
+	return BPF_CORE_READ(kernel, data, data_page_size);
+}
+
 /* What the thread will do meanwhile, as sched:sched_switch tells it (LAYOUT_LEFT_*). */
 static __always_inline __u64 state_of_task(void)
 {
@@ -106,6 +120,8 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, __u16 source)
 		return 0;
 	if (switches)
 		s->record.key.extra = state_of_task();
+	else if (has_source(fault_sources, source))
+		s->record.key.extra = page_size_of(ctx);
 	s->record.ip = ctx->regs.rip;
 	if ((ctx->regs.cs & 3) == USER_RPL) {
 		s->record.key.mode = LAYOUT_MODE_USER;

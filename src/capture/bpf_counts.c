@@ -13,9 +13,9 @@
 /* enum perf_event_x86_regs: ax … ip, r8 … r15 */
 #define REGISTER_MASK (0x1ffull | 0xff0000ull)
 
-void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, uint32_t copy_bytes)
+void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, const struct engine_options *options)
 {
-	*counts = (struct bpf_counts){.maps = *maps, .copy_bytes = copy_bytes};
+	*counts = (struct bpf_counts){.maps = *maps, .copy_bytes = options->copy_bytes, .faults = options->faults};
 	bpf_held_init(&counts->held);
 	counts->chain = mem_alloc((MARKERS + LAYOUT_KERNEL_MOST + LAYOUT_FRAMES_MOST) * sizeof *counts->chain);
 }
@@ -137,8 +137,9 @@ static enum stack_end end_of(uint8_t end)
 	}
 }
 
-static struct event_sample sample_of(const struct layout_record *record)
+static struct event_sample sample_of(const struct bpf_counts *counts, const struct layout_record *record)
 {
+	bool is_fault = counts->faults >> (record->key.source & 31) & 1;
 	return (struct event_sample){
 		.source = record->key.source,
 		.mode = record->key.mode == LAYOUT_MODE_KERNEL ? MODE_KERNEL : MODE_USER,
@@ -150,6 +151,7 @@ static struct event_sample sample_of(const struct layout_record *record)
 		.ip = record->ip,
 		.period = record->weight,
 		.count = 1,
+		.data_page_size = is_fault ? record->key.extra : 0,
 		.raw = (const uint8_t *)&record->key.extra,
 		.raw_size = sizeof record->key.extra,
 	};
@@ -234,7 +236,7 @@ int bpf_counts_time(struct bpf_counts *counts, const struct layout_key *key, uin
 	struct layout_record record = copy ? copy->record : stack ? *stack->record : (struct layout_record){0};
 	record.key = *key;
 	record.key.extra = state;
-	struct event_sample sample = sample_of(&record);
+	struct event_sample sample = sample_of(counts, &record);
 	sample.time = sample.since = time;
 	if (copy)
 		set_copy(counts, copy, &sample);
@@ -245,7 +247,7 @@ int bpf_counts_time(struct bpf_counts *counts, const struct layout_key *key, uin
 
 int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, const struct event_sink *sink)
 {
-	struct event_sample sample = sample_of(record);
+	struct event_sample sample = sample_of(counts, record);
 	struct bpf_stack *stack;
 	int result = 0;
 	switch (record->kind) {
@@ -282,7 +284,7 @@ int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, c
 static int tell_count(struct bpf_counts *counts, struct bpf_stack *stack, const struct layout_count *count,
 		      uint64_t time, const struct event_sink *sink)
 {
-	struct event_sample sample = sample_of(stack->record);
+	struct event_sample sample = sample_of(counts, stack->record);
 	struct layout_count news = {count->count - stack->told.count, count->weight - stack->told.weight,
 				    count->runnable - stack->told.runnable};
 	sample.count = news.count;

@@ -25,6 +25,7 @@ struct bpf_pid {
 struct bpf_counts {
 	struct bpf_maps maps;
 	uint32_t copy_bytes; /* that copies were asked to have */
+	uint32_t faults; /* sources by bit, as engine_options has them */
 	struct bpf_stack *stacks;
 	size_t count, capacity, retired;
 	struct index_map map; /* by key */
@@ -37,7 +38,7 @@ struct bpf_counts {
 	struct bpf_held held;
 };
 
-void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, uint32_t copy_bytes);
+void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, const struct engine_options *options);
 void bpf_counts_release(struct bpf_counts *counts);
 /* Tells the sample of a record, which becomes the counts' own. Returns as the sink. */
 int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, const struct event_sink *sink);

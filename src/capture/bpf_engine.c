@@ -97,7 +97,7 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 	engine->epoll = epoll_create1(EPOLL_CLOEXEC);
 	processes_init(&engine->processes, NULL);
 	bpf_loader_init(&engine->loader);
-	bpf_counts_init(&engine->counts, &maps, options->copy_bytes);
+	bpf_counts_init(&engine->counts, &maps, options);
 	result = bpf_tables_open(&engine->tables, &maps, err);
 	if (!result) {
 		engine->ring = ring_buffer__new(maps.records, take_record, engine, NULL);

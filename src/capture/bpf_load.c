@@ -138,6 +138,7 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	bpf_map__set_max_entries(skeleton->maps.records, maps->record_room);
 	bpf_map__set_max_entries(skeleton->maps.copies, maps->cpus * LAYOUT_SLOTS);
 	skeleton->rodata->cpu_count = maps->cpus;
+	skeleton->rodata->fault_sources = options->faults;
 	skeleton->rodata->pid_namespace = options->pid_namespace;
 	skeleton->rodata->max_depth = options->max_depth;
 	skeleton->rodata->copy_bytes = options->copy_bytes;

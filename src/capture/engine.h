@@ -54,6 +54,7 @@ struct engine_options {
 	uint32_t pid_namespace; /* inode of the one that wick lives in; 0: the initial one */
 	uint32_t kernel_memory; /* MiB, about: all that grows with what is recorded is sized by it */
 	uint32_t told_singly; /* by bit: sources whose samples are never added up */
+	uint32_t faults; /* by bit: page faults, whose samples tell the size of the page where the kernel knows it */
 	uint32_t switches; /* by bit: sources that happen when a thread leaves its CPU; `raw` is its state then */
 	struct engine_waits waits;
 };

@@ -67,6 +67,11 @@ static bool freezes(const struct engine_facts *facts)
 	return !is_before(facts, 5, 19, 0) && is_before(facts, 6, 3, 10) && !mended;
 }
 
+bool engine_tells_page_size(const struct engine_facts *facts)
+{
+	return !is_before(facts, 6, 2, 0);
+}
+
 static bool machine_fits(const struct engine_facts *facts, struct buf *reason)
 {
 	if (!facts->bpf)

@@ -35,6 +35,9 @@ struct engine_task {
 	bool waits; /* which programs compute by the numbers that threads have in the initial pid namespace */
 };
 
+/* True when programs can tell how large the page of a fault is (Linux 6.2). */
+bool engine_tells_page_size(const struct engine_facts *facts);
+
 /*
  * True when the engine can be used. Else `reason` gets one line without an end: "the kernel is 5.10, the BPF engine
  * needs 5.15". `task` may be NULL: only the machine is asked for.

@@ -54,6 +54,7 @@ void engine_events_describe(const struct capture_events *events, bool singly, st
 		const struct derive_source *derive = &events->items[i].derive;
 		bool is_switch = derive->rule == DERIVE_SWITCH, is_clock = derive->rule == DERIVE_CLOCK;
 		engine->switches |= (uint32_t)is_switch << i;
+		engine->faults |= (uint32_t)is_fault(&events->items[i]) << i;
 		engine->told_singly |= (uint32_t)(!waits->counted && (is_switch || is_clock)) << i;
 		waits->clocks |= (uint32_t)is_clock << i;
 		waits->kept |= (uint32_t)(is_clock && derive->keep) << i;

@@ -217,10 +217,10 @@ static int choose_engine(struct recorder *recorder, const struct attr_shape *sha
 	engine_events_describe(options->events, options->timeline || options->wakers, &engine);
 	if (engine_fits(&facts, &task, &reason)) {
 		if (!engine_open(&recorder->engine, &engine, &refusal)) {
-			if (engine_events_taken(options->events, &engine))
+			if (engine_events_taken(options->events, &engine) && !engine_tells_page_size(&facts))
 				recorder_note(recorder,
-					      "a huge page counts as a small one; --engine ring tells sizes, but loses "
-					      "faults when there are many");
+					      "a huge page counts as a small one before Linux 6.2; --engine ring tells "
+					      "sizes, but loses faults when there are many");
 			return 0;
 		}
 		buf_str(&reason, err_text(&refusal));

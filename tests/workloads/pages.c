@@ -1,8 +1,10 @@
 /*
  * Touches memory for the first time: 3,000 pages in many() and 1,000 in few(). With a file as argument it also reads 500
  * pages of it through a mapping, one by one, after the kernel was asked to forget them: they come from the disk again.
+ * With "huge" as argument it touches 64 MiB in huge(), in huge pages where the kernel has some.
  */
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -41,6 +43,19 @@ KEEP void few(void)
 	__asm__ volatile("" ::: "memory");
 }
 
+KEEP void huge(void)
+{
+	const size_t size = (size_t)64 << 20, large = (size_t)2 << 20;
+	char *memory = mmap(NULL, size + large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		exit(1);
+	memory += large - (uintptr_t)memory % large;
+	if (madvise(memory, size, MADV_HUGEPAGE))
+		exit(1);
+	touch(memory, size / page);
+	__asm__ volatile("" ::: "memory");
+}
+
 KEEP void read_file(const char *path)
 {
 	int file = open(path, O_RDWR);
@@ -59,7 +74,9 @@ int main(int argc, char **argv)
 	page = (size_t)sysconf(_SC_PAGESIZE);
 	many();
 	few();
-	if (argc > 1)
+	if (argc > 1 && strcmp(argv[1], "huge") == 0)
+		huge();
+	else if (argc > 1)
 		read_file(argv[1]);
 	return 0;
 }
