@@ -78,6 +78,8 @@ uint64_t record_min_block(const struct record_options *options);
 uint64_t record_max_block(const struct record_options *options);
 /* What deriving left out. */
 void record_say_derived(const struct record_run *run);
+/* What is shown while recording: the view of the first type; NULL: the first event. */
+const struct profile_view *record_first_view(const struct record_run *run);
 /* The profiles that get files of their own. Returns how many there are. */
 size_t record_list_shown(const struct record_run *run, struct record_shown shown[RECORD_SHOWN_MOST]);
 

@@ -16,7 +16,7 @@ static const char *const call_graph_choices[] = {"auto", "dwarf", "fp", "lbr", N
 	.name = text, .type = OPTION_INT, .offset = FIELD(field), .argument = value, .min = least, .max = most
 const struct option_row record_rows[] = {
 	{.type = OPTION_HEADING, .help = "What to record"},
-	{LIST("type", types, "TYPE"), .letter = 't', .only = "record",
+	{LIST("type", types, "TYPE"), .letter = 't',
 	 .help = "What is told, one or several (-t cpu,offcpu): cpu (default) where threads run; offcpu where they "
 		 "wait, for how long and for what; wall both together, which adds up to elapsed time; faults (or mem) "
 		 "where memory is touched for the first time; trace where --event happens, every time."},
@@ -60,7 +60,7 @@ const struct option_row record_rows[] = {
 	{LIST("event", events, "EVENT"), .letter = 'e',
 	 .help = "What is counted: cpu-clock, cycles, page-faults, L1-dcache-load-misses, sched:sched_switch, rHEX, "
 		 "PMU/TERMS/, with modifiers such as :u. Default: cycles, or cpu-clock where there are no counters."},
-	{TEXT("weight", weight, "FIELD"), .only = "record",
+	{TEXT("weight", weight, "FIELD"),
 	 .help = "With -t trace: a tracepoint weighs what this field of it says, such as ret or bytes_req. What is "
 		 "not above 0 weighs nothing. Default: each counts as one."},
 	{.name = "waker",
@@ -68,7 +68,6 @@ const struct option_row record_rows[] = {
 	 .offset = FIELD(waker),
 	 .help = "With -t offcpu: put the stack of who ended a wait above the one of who waited, upside down."},
 	{.name = "min-block",
-	 .only = "record",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(min_block),
 	 .argument = "MICROSECONDS",
@@ -76,7 +75,6 @@ const struct option_row record_rows[] = {
 	 .max = 1e12,
 	 .help = "With -t offcpu: leave shorter waits out. Default: 0."},
 	{.name = "max-block",
-	 .only = "record",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(max_block),
 	 .argument = "MICROSECONDS",

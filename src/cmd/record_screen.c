@@ -48,7 +48,10 @@ int record_open_screen(struct record_run *run, struct err *err)
 	struct watch_options watch = {
 		.title = run->title.data,
 		.event = run->events.items[0].name,
-		.frequency = options->period ? 0 : (uint64_t)options->frequency,
+		.view = record_first_view(run),
+		.frequency = options->period || !(run->types & (RECORD_CPU | RECORD_WALL)) ?
+				     0 :
+				     (uint64_t)options->frequency,
 		.window = (unsigned)window,
 		.refresh = (unsigned)(options->refresh * 1000),
 		.symbolize = {.threads = 1},

@@ -16,8 +16,6 @@ int record_choose_types(struct record_run *run)
 			return say_usage(run->called_as, "%s", err.text);
 	if (!run->types)
 		run->types = RECORD_CPU;
-	if (options->live && run->types != RECORD_CPU)
-		return say_usage(run->called_as, "--live shows what runs, which is -t cpu");
 	if (options->waker && !(run->types & RECORD_OFFCPU))
 		return say_usage(run->called_as, "--waker goes with -t offcpu");
 	bool thresholds = options->min_block || options->max_block;
@@ -102,26 +100,37 @@ void record_say_derived(const struct record_run *run)
 
 /* --- what is shown of it --- */
 
+static const struct shown_row {
+	enum record_type type;
+	const char *view;
+} shown_rows[] = {{RECORD_CPU, NULL},    {RECORD_TRACE, NULL},      {RECORD_OFFCPU, "offcpu"},
+		  {RECORD_WALL, "wall"}, {RECORD_FAULTS, "faults"}, {RECORD_FAULTS, "fault-bytes"}};
+#define SHOWN_ROWS (sizeof shown_rows / sizeof *shown_rows)
+
+const struct profile_view *record_first_view(const struct record_run *run)
+{
+	size_t i = 0;
+	while (i < SHOWN_ROWS && !(run->types & shown_rows[i].type))
+		i++;
+	return i < SHOWN_ROWS && shown_rows[i].view ? profile_view_find(shown_rows[i].view) : NULL;
+}
+
 size_t record_list_shown(const struct record_run *run, struct record_shown shown[RECORD_SHOWN_MOST])
 {
-	static const struct {
-		enum record_type type;
-		const char *view;
-	} rows[] = {{RECORD_CPU, NULL},    {RECORD_TRACE, NULL},      {RECORD_OFFCPU, "offcpu"},
-		    {RECORD_WALL, "wall"}, {RECORD_FAULTS, "faults"}, {RECORD_FAULTS, "fault-bytes"}};
 	size_t count = 0;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		if (!(run->types & rows[i].type))
+	for (size_t i = 0; i < SHOWN_ROWS; i++) {
+		const struct shown_row *row = &shown_rows[i];
+		if (!(run->types & row->type))
 			continue;
-		const struct profile_view *view = rows[i].view ? profile_view_find(rows[i].view) : NULL;
+		const struct profile_view *view = row->view ? profile_view_find(row->view) : NULL;
 		if (view && !profile_view_has(&run->collected, view))
 			continue;
 		shown[count] = (struct record_shown){.view = view};
 		if (!view)
 			for (size_t k = 0; k < run->events.count && !shown[count].event; k++)
-				if ((rows[i].type == RECORD_TRACE) == run->events.items[k].trace)
+				if ((row->type == RECORD_TRACE) == run->events.items[k].trace)
 					shown[count].event = run->events.items[k].name;
-		shown[count].suffix = !count ? "" : view ? rows[i].view : "trace";
+		shown[count].suffix = !count ? "" : view ? row->view : "trace";
 		count++;
 	}
 	return count;

@@ -12,6 +12,7 @@ static const struct command_example top_examples[] = {
 	{"wick top", "everything that runs (root)"},
 	{"wick top -p 1234", "one process"},
 	{"wick top --window 0 -- ./program", "a program, from its start to its end"},
+	{"wick top -t offcpu -p 1234", "where a process waits now, and for what"},
 	{0},
 };
 

@@ -51,26 +51,46 @@ static uint64_t now(void)
 
 /* --- what is shown --- */
 
-/* The event that was asked for first; where the kernel's part is missing, it has another name. */
+static const char *shown_name(const struct watch *watch)
+{
+	return watch->options.view ? profile_view_name(watch->options.view) : watch->options.event;
+}
+
+/* What was asked for first; where the kernel's part is missing, it has another name. */
 static value_id value_of(const struct watch *watch)
 {
 	const struct profile *profile = live_profile(watch->live);
 	for (size_t i = 0; i < profile->value_count; i++)
-		if (strcmp(profile_text(profile, profile->values[i].name), watch->options.event) == 0)
+		if (strcmp(profile_text(profile, profile->values[i].name), shown_name(watch)) == 0)
 			return (value_id)i;
 	return profile_first_value(profile);
 }
 
+/* Time that all threads spent in a second is how many they are. */
+static enum top_load load_of(const struct watch *watch)
+{
+	if (!watch->options.view)
+		return watch->options.frequency ? TOP_CPUS : TOP_SAMPLES;
+	const char *name = profile_view_name(watch->options.view);
+	return !strcmp(name, "offcpu") ? TOP_THREADS_WAITING : !strcmp(name, "wall") ? TOP_THREADS : TOP_FAULTS;
+}
+
 static void note_load(struct watch *watch, const struct sample_list *news, double seconds)
 {
-	uint64_t count = 0;
+	double count = 0, unit = 1;
+	enum top_load load = load_of(watch);
+	bool time = load == TOP_THREADS || load == TOP_THREADS_WAITING;
 	value_id value = value_of(watch);
 	for (size_t i = 0; i < news->count; i++)
-		count += news->items[i].value == value ? news->items[i].count : 0;
+		if (news->items[i].value == value)
+			count += time ? (double)news->items[i].weight : (double)news->items[i].count;
+	if (time)
+		unit = (double)SECOND;
+	else if (load == TOP_CPUS)
+		unit = (double)watch->options.frequency;
 	if (watch->busy_count == BUSY_MOST)
 		memmove(watch->busy, watch->busy + 1, --watch->busy_count * sizeof *watch->busy);
-	double rate = (double)count / seconds, frequency = (double)watch->options.frequency;
-	watch->busy[watch->busy_count++] = frequency > 0 ? rate / frequency : rate;
+	watch->busy[watch->busy_count++] = count / seconds / unit;
 }
 
 static void count_all(struct watch *watch)
@@ -133,11 +153,11 @@ static void draw(struct watch *watch)
 	pthread_mutex_unlock(&watch->lock);
 	struct top_facts facts = {
 		.title = watch->options.title,
-		.event = value == PROFILE_NONE ? watch->options.event :
-						 profile_text(profile, profile->values[value].name),
+		.event = value == PROFILE_NONE ? shown_name(watch) : profile_text(profile, profile->values[value].name),
 		.frequency = watch->options.frequency,
 		.seconds = (double)progress.elapsed / (double)SECOND,
 		.lost = progress.lost,
+		.load = load_of(watch),
 		.busy = watch->busy,
 		.busy_count = watch->busy_count,
 	};
@@ -288,7 +308,7 @@ int watch_start(struct watch **ret_watch, struct collector *collector, const str
 	watch->options = *options;
 	watch->wake = watch->resized = -1;
 	watch->colour = term_colour(STDERR_FILENO) || term_colour(STDOUT_FILENO);
-	watch->live = live_new(collector, &options->symbolize);
+	watch->live = live_new(collector, &options->symbolize, options->view);
 	pthread_mutex_init(&watch->lock, NULL);
 	top_state_init(&watch->state);
 	watch->state.window = options->window;

@@ -9,7 +9,8 @@ struct watch;
 
 struct watch_options {
 	const char *title; /* what is recorded */
-	const char *event; /* the one that is shown */
+	const char *event; /* the one that is shown, if there is no view */
+	const struct profile_view *view; /* NULL: none */
 	uint64_t frequency; /* 0: by count */
 	unsigned window; /* seconds that are shown at first; 0: everything */
 	unsigned refresh; /* milliseconds */

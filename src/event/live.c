@@ -14,12 +14,14 @@ struct live {
 	struct profile addresses; /* of all workers; has no samples */
 	struct profile profile;
 	struct symbolizer *symbolizer;
+	struct profile_viewer *viewer; /* NULL: samples are shown as they are */
 	struct period *periods; /* in the order of time */
 	size_t period_count, period_capacity;
 	struct sample_list news;
 };
 
-struct live *live_new(struct collector *collector, const struct symbolize_options *options)
+struct live *live_new(struct collector *collector, const struct symbolize_options *options,
+		      const struct profile_view *view)
 {
 	struct live *live = mem_zalloc(1, sizeof *live);
 	live->collector = collector;
@@ -27,6 +29,7 @@ struct live *live_new(struct collector *collector, const struct symbolize_option
 	profile_init(&live->addresses);
 	profile_init(&live->profile);
 	live->symbolizer = symbolizer_new(&live->profile, collector_codes(collector), options);
+	live->viewer = view ? profile_viewer_new(&live->profile, view) : NULL;
 	return live;
 }
 
@@ -41,6 +44,7 @@ void live_free(struct live *live)
 	free(live->periods);
 	free(live->followers);
 	free(live->news.items);
+	profile_viewer_free(live->viewer);
 	symbolizer_free(live->symbolizer);
 	profile_release(&live->addresses);
 	profile_release(&live->profile);
@@ -65,21 +69,32 @@ static void append(struct sample_list *to, const struct sample_list *from)
 	to->count += from->count;
 }
 
+/* Gives the news names, and leaves out what is not shown. */
+static void name_news(struct live *live)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < live->news.count; i++) {
+		struct sample sample = live->news.items[i];
+		struct symbolizer_stack stack = symbolizer_stack(live->symbolizer, sample.stack);
+		sample.value = symbolizer_value(live->symbolizer, &live->addresses, sample.value);
+		sample.thread = symbolizer_thread(live->symbolizer, sample.thread);
+		sample.stack = stack.stack;
+		if (live->viewer && !profile_viewer_move(live->viewer, &sample))
+			continue;
+		symbolizer_count(&live->profile, sample.value, sample.count, &stack);
+		profile_add_sum(&live->profile, sample);
+		live->news.items[kept++] = sample;
+	}
+	live->news.count = kept;
+}
+
 const struct sample_list *live_update(struct live *live, uint64_t now, uint64_t keep)
 {
 	live->news.count = 0;
 	for (unsigned i = 0; i < collector_worker_count(live->collector); i++)
 		collector_follow(live->collector, i, &live->followers[i], &live->addresses, &live->news);
 	symbolizer_extend(live->symbolizer, &live->addresses);
-	for (size_t i = 0; i < live->news.count; i++) {
-		struct sample *sample = &live->news.items[i];
-		struct symbolizer_stack stack = symbolizer_stack(live->symbolizer, sample->stack);
-		sample->value = symbolizer_value(live->symbolizer, &live->addresses, sample->value);
-		sample->thread = symbolizer_thread(live->symbolizer, sample->thread);
-		sample->stack = stack.stack;
-		symbolizer_count(&live->profile, sample->value, sample->count, &stack);
-		profile_add_sum(&live->profile, *sample);
-	}
+	name_news(live);
 	forget(live, now > keep ? now - keep : 0);
 	if (live->news.count) {
 		MEM_ROOM(live->periods, live->period_count, live->period_capacity);

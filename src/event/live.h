@@ -7,11 +7,16 @@
 
 #include "event/collect.h"
 #include "event/symbolize.h"
+#include "profile/view.h"
 
 struct live;
 
-/* The collector must have been made with `followed` and outlive it. */
-struct live *live_new(struct collector *collector, const struct symbolize_options *options);
+/*
+ * The collector must have been made with `followed` and outlive it. With a view the profile holds that, and no other
+ * samples; NULL: all of them, as they are.
+ */
+struct live *live_new(struct collector *collector, const struct symbolize_options *options,
+		      const struct profile_view *view);
 void live_free(struct live *live);
 
 /*

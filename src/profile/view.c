@@ -167,24 +167,6 @@ static uint8_t facts_of_frame(const struct profile *profile, const struct frame 
 	return begins_with_any(name, libc_locks) ? IN_LIBC_LOCK : 0;
 }
 
-/* By stack: whether it waits for a lock. What libc was asked for counts only where the kernel's part is missing. */
-static bool *find_locks(const struct profile *profile)
-{
-	CLEANUP_FREE uint8_t *of_frame = mem_zalloc(profile->frame_count + 1, sizeof *of_frame);
-	CLEANUP_FREE uint8_t *of_stack = mem_zalloc(profile->stack_count, sizeof *of_stack);
-	bool *locks = mem_zalloc(profile->stack_count, sizeof *locks);
-	for (size_t i = 0; i < profile->frame_count; i++)
-		of_frame[i] = facts_of_frame(profile, &profile->frames[i]);
-	for (size_t i = 1; i < profile->stack_count; i++) {
-		const struct stack *stack = &profile->stacks[i];
-		/* Who ended the wait tells nothing of what it was for. */
-		uint8_t own = of_stack[stack->parent] & IN_WAKER ? 0 : of_frame[stack->frame];
-		of_stack[i] = of_stack[stack->parent] | own;
-		locks[i] = of_stack[i] & (of_stack[i] & IN_KERNEL ? IN_KERNEL_LOCK : IN_LIBC_LOCK);
-	}
-	return locks;
-}
-
 /* How a thread leaves its CPU is the same everywhere: the function that wanted it to is told. */
 static stack_id without_scheduler(const struct profile *profile, stack_id stack)
 {
@@ -201,9 +183,74 @@ static stack_id without_scheduler(const struct profile *profile, stack_id stack)
 struct rooted {
 	const char *label; /* NULL: as they are */
 	stack_id *stacks; /* by old stack; PROFILE_NONE: not made yet */
+	size_t count, capacity;
+};
+
+struct profile_viewer {
+	struct profile *profile;
+	const struct profile_view *view;
+	value_id joined;
+	struct rooted rooted[PARTS_MOST + 1];
+	size_t rooted_count;
 	stack_id *path; /* scratch: stacks from the one asked for to the first that is made */
 	size_t path_capacity;
+	uint8_t *of_frame, *of_stack; /* what is known of each so far */
+	size_t frame_count, frame_capacity, stack_count, stack_capacity;
 };
+
+struct profile_viewer *profile_viewer_new(struct profile *profile, const struct profile_view *view)
+{
+	struct profile_viewer *viewer = mem_zalloc(1, sizeof *viewer);
+	viewer->profile = profile;
+	viewer->view = view;
+	viewer->joined = profile_value(profile, view->name, view->unit);
+	return viewer;
+}
+
+void profile_viewer_free(struct profile_viewer *viewer)
+{
+	if (!viewer)
+		return;
+	for (size_t i = 0; i < viewer->rooted_count; i++)
+		free(viewer->rooted[i].stacks);
+	free(viewer->path);
+	free(viewer->of_frame);
+	free(viewer->of_stack);
+	free(viewer);
+}
+
+/* Of stacks and frames that came since; callers stand before those they call. */
+static void extend_facts(struct profile_viewer *viewer)
+{
+	const struct profile *profile = viewer->profile;
+	if (viewer->stack_count == profile->stack_count)
+		return;
+	viewer->of_frame =
+		mem_grow(viewer->of_frame, &viewer->frame_capacity, profile->frame_count, sizeof *viewer->of_frame);
+	for (; viewer->frame_count < profile->frame_count; viewer->frame_count++)
+		viewer->of_frame[viewer->frame_count] = facts_of_frame(profile, &profile->frames[viewer->frame_count]);
+	viewer->of_stack =
+		mem_grow(viewer->of_stack, &viewer->stack_capacity, profile->stack_count, sizeof *viewer->of_stack);
+	for (; viewer->stack_count < profile->stack_count; viewer->stack_count++) {
+		const struct stack *stack = &profile->stacks[viewer->stack_count];
+		uint8_t *facts = &viewer->of_stack[viewer->stack_count];
+		*facts = 0;
+		if (viewer->stack_count == STACK_ROOT)
+			continue;
+		/* Who ended the wait tells nothing of what it was for. */
+		*facts = viewer->of_stack[stack->parent];
+		if (!(*facts & IN_WAKER))
+			*facts |= viewer->of_frame[stack->frame];
+	}
+}
+
+/* What libc was asked for counts only where the kernel's part is missing. */
+static bool waits_for_lock(struct profile_viewer *viewer, stack_id stack)
+{
+	extend_facts(viewer);
+	uint8_t facts = viewer->of_stack[stack];
+	return facts & (facts & IN_KERNEL ? IN_KERNEL_LOCK : IN_LIBC_LOCK);
+}
 
 static stack_id root_of_part(struct profile *profile, const char *label)
 {
@@ -213,63 +260,67 @@ static stack_id root_of_part(struct profile *profile, const char *label)
 	return profile_stack(profile, STACK_ROOT, frame);
 }
 
-static stack_id rooted_stack(struct profile *profile, struct rooted *rooted, stack_id stack)
+static void extend_rooted(struct rooted *rooted, size_t stack_count)
 {
+	rooted->stacks = mem_grow(rooted->stacks, &rooted->capacity, stack_count, sizeof *rooted->stacks);
+	for (; rooted->count < stack_count; rooted->count++)
+		rooted->stacks[rooted->count] = PROFILE_NONE;
+}
+
+static stack_id rooted_stack(struct profile_viewer *viewer, struct rooted *rooted, stack_id stack)
+{
+	struct profile *profile = viewer->profile;
 	size_t count = 0;
 	if (!rooted->label)
 		return stack;
+	extend_rooted(rooted, (size_t)stack + 1);
 	if (rooted->stacks[STACK_ROOT] == PROFILE_NONE)
 		rooted->stacks[STACK_ROOT] = root_of_part(profile, rooted->label);
 	for (stack_id at = stack; rooted->stacks[at] == PROFILE_NONE; at = profile->stacks[at].parent) {
-		rooted->path = mem_grow(rooted->path, &rooted->path_capacity, count + 1, sizeof *rooted->path);
-		rooted->path[count++] = at;
+		viewer->path = mem_grow(viewer->path, &viewer->path_capacity, count + 1, sizeof *viewer->path);
+		viewer->path[count++] = at;
 	}
 	while (count-- > 0) {
-		stack_id at = rooted->path[count];
+		stack_id at = viewer->path[count];
 		stack_id parent = rooted->stacks[profile->stacks[at].parent];
 		rooted->stacks[at] = profile_stack(profile, parent, profile->stacks[at].frame);
 	}
 	return rooted->stacks[stack];
 }
 
-static struct rooted *find_rooted(struct rooted *all, size_t *count, const char *label, size_t stack_count)
+static struct rooted *find_rooted(struct profile_viewer *viewer, const char *label)
 {
-	for (size_t i = 0; i < *count; i++)
-		if (all[i].label == label)
-			return &all[i];
-	struct rooted *rooted = &all[(*count)++];
-	*rooted = (struct rooted){.label = label, .stacks = mem_alloc(stack_count * sizeof(stack_id))};
-	memset(rooted->stacks, 0xff, stack_count * sizeof(stack_id));
+	for (size_t i = 0; i < viewer->rooted_count; i++)
+		if (viewer->rooted[i].label == label)
+			return &viewer->rooted[i];
+	struct rooted *rooted = &viewer->rooted[viewer->rooted_count++];
+	*rooted = (struct rooted){.label = label};
 	return rooted;
 }
 
-static void move_samples(struct profile *profile, const struct profile_view *view, value_id joined)
+bool profile_viewer_move(struct profile_viewer *viewer, struct sample *sample)
 {
-	struct rooted rooted[PARTS_MOST + 1];
-	size_t rooted_count = 0, stack_count = profile->stack_count;
-	CLEANUP_FREE bool *locks = find_locks(profile);
-	for (size_t i = 0; i < profile->sample_count; i++) {
-		struct sample *sample = &profile->samples[i];
-		const struct view_part *part =
-			part_of(view, profile_text(profile, profile->values[sample->value].name));
-		if (!part || sample->value == joined)
-			continue;
-		const char *label = part->may_be_lock && locks[sample->stack] ? LOCK_LABEL : part->label;
-		struct rooted *below = find_rooted(rooted, &rooted_count, label, stack_count);
-		stack_id stack = part->waits ? without_scheduler(profile, sample->stack) : sample->stack;
-		profile->samples[i].stack = rooted_stack(profile, below, stack);
-		profile->samples[i].value = joined;
-	}
-	for (size_t i = 0; i < rooted_count; i++) {
-		free(rooted[i].stacks);
-		free(rooted[i].path);
-	}
+	struct profile *profile = viewer->profile;
+	if (sample->value == viewer->joined)
+		return true;
+	const struct view_part *part =
+		part_of(viewer->view, profile_text(profile, profile->values[sample->value].name));
+	if (!part)
+		return false;
+	const char *label = part->may_be_lock && waits_for_lock(viewer, sample->stack) ? LOCK_LABEL : part->label;
+	stack_id stack = part->waits ? without_scheduler(profile, sample->stack) : sample->stack;
+	sample->stack = rooted_stack(viewer, find_rooted(viewer, label), stack);
+	sample->value = viewer->joined;
+	return true;
 }
 
 value_id profile_view_apply(struct profile *profile, const struct profile_view *view)
 {
-	value_id joined = profile_value(profile, view->name, view->unit);
-	move_samples(profile, view, joined);
+	struct profile_viewer *viewer = profile_viewer_new(profile, view);
+	value_id joined = viewer->joined;
+	for (size_t i = 0; i < profile->sample_count; i++)
+		profile_viewer_move(viewer, &profile->samples[i]);
+	profile_viewer_free(viewer);
 	for (size_t i = 0; i < profile->value_count; i++) {
 		struct value_type *type = &profile->values[i], *to = &profile->values[joined];
 		if (i == joined || !part_of(view, profile_text(profile, type->name)))

@@ -28,6 +28,13 @@ bool profile_view_has(const struct profile *profile, const struct profile_view *
  */
 value_id profile_view_apply(struct profile *profile, const struct profile_view *view);
 
+/* The same for samples one by one, of a profile that grows and must outlive the viewer. */
+struct profile_viewer;
+struct profile_viewer *profile_viewer_new(struct profile *profile, const struct profile_view *view);
+void profile_viewer_free(struct profile_viewer *viewer); /* NULL is allowed */
+/* Moves a sample, in ids of the profile, to the view; false when it is no part of it. */
+bool profile_viewer_move(struct profile_viewer *viewer, struct sample *sample);
+
 /* The unit of a value type by its name: "ns", "bytes", or "" when the name does not tell. */
 const char *profile_unit_of(const char *value_name);
 

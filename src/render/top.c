@@ -154,10 +154,17 @@ static void put_load(struct line *line, const struct drawing *d)
 	if (!shown)
 		return;
 	double now = facts->busy[facts->busy_count - 1];
-	if (facts->frequency)
-		buf_printf(&text, "%.2f CPUs busy ", now);
-	else
-		buf_printf(&text, "%.0f samples/s ", now);
+	static const struct {
+		const char *text;
+		int decimals;
+	} loads[] = {
+		[TOP_CPUS] = {"CPUs busy", 2},
+		[TOP_SAMPLES] = {"samples/s", 0},
+		[TOP_THREADS_WAITING] = {"threads off CPU", 2},
+		[TOP_THREADS] = {"threads", 2},
+		[TOP_FAULTS] = {"faults/s", 0},
+	};
+	buf_printf(&text, "%.*f %s ", loads[facts->load].decimals, now, loads[facts->load].text);
 	put_whole(line, STYLE_BOLD, text.data);
 	buf_clear(&text);
 	add_spark(&text, facts->busy + facts->busy_count - shown, shown);

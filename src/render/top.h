@@ -83,13 +83,17 @@ enum top_action top_key(struct top_state *state, uint32_t key, const struct top_
 
 /* --- drawing --- */
 
+/* What `busy` tells. */
+enum top_load { TOP_CPUS, TOP_SAMPLES, TOP_THREADS_WAITING, TOP_THREADS, TOP_FAULTS };
+
 struct top_facts {
 	const char *title; /* what is recorded */
 	const char *event;
-	uint64_t frequency; /* 0: samples come by count, and say nothing about CPUs */
+	uint64_t frequency; /* 0: samples come by count */
 	double seconds; /* of recording */
 	uint64_t lost;
-	const double *busy; /* CPUs that were busy, or samples a second, by refresh; the oldest first */
+	enum top_load load;
+	const double *busy; /* by refresh; the oldest first */
 	size_t busy_count;
 };
 

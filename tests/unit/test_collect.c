@@ -601,7 +601,7 @@ static void code_that_is_compiled_while_watching_has_a_name(void **state)
 {
 	(void)state;
 	struct run *run = start(&(struct collect_options){.threads = 1, .live = true, .followed = true});
-	struct live *live = live_new(run->collector, &(struct symbolize_options){.threads = 1});
+	struct live *live = live_new(run->collector, &(struct symbolize_options){.threads = 1}, NULL);
 	TAKE(run, USER_CHAIN(NAMELESS));
 	collector_flush(run->collector);
 	look(live, 1, 1);
@@ -623,7 +623,7 @@ static void a_recording_can_be_watched_while_it_goes_on(void **state)
 {
 	(void)state;
 	struct run *run = start(&(struct collect_options){.threads = 2, .followed = true});
-	struct live *live = live_new(run->collector, &(struct symbolize_options){.threads = 1});
+	struct live *live = live_new(run->collector, &(struct symbolize_options){.threads = 1}, NULL);
 	TAKE(run, USER_CHAIN(INNER, OUTER, MAIN));
 	TAKE(run, USER_CHAIN(NAMELESS, MAIN));
 	collector_flush(run->collector);

@@ -125,6 +125,29 @@ static void deep_stacks_are_joined_too(void **state)
 	profile_release(&profile);
 }
 
+static void samples_that_come_later_are_joined_one_by_one(void **state)
+{
+	(void)state;
+	struct profile profile;
+	profile_init(&profile);
+	struct profile_viewer *viewer = profile_viewer_new(&profile, profile_view_find("offcpu"));
+	value_id value = profile_value(&profile, "offcpu", "ns");
+	ADD(&profile, "time-sleeping", 300, "main", "nap", "+schedule");
+	assert_true(profile_viewer_move(viewer, &profile.samples[0]));
+	ADD(&profile, "time-sleeping", 20, "main", "contend", "+futex_do_wait");
+	ADD(&profile, "cycles", 1, "main");
+	assert_true(profile_viewer_move(viewer, &profile.samples[1]));
+	assert_false(profile_viewer_move(viewer, &profile.samples[2]));
+	ADD(&profile, "time-sleeping", 4, "main", "nap", "listen");
+	assert_true(profile_viewer_move(viewer, &profile.samples[3]));
+	assert_true(profile_viewer_move(viewer, &profile.samples[3])); /* it was moved already */
+	assert_int_equal(weight_of(&profile, value, "[sleeping];main;nap"), 300);
+	assert_int_equal(weight_of(&profile, value, "[lock];main;contend;futex_do_wait"), 20);
+	assert_int_equal(weight_of(&profile, value, "[sleeping];main;nap;listen"), 4);
+	profile_viewer_free(viewer);
+	profile_release(&profile);
+}
+
 static void names_tell_units(void **state)
 {
 	(void)state;
@@ -178,6 +201,7 @@ int main(void)
 		cmocka_unit_test(parts_become_one_with_a_frame_each),
 		cmocka_unit_test(a_view_is_shown_by_itself_where_its_parts_come_first),
 		cmocka_unit_test(deep_stacks_are_joined_too),
+		cmocka_unit_test(samples_that_come_later_are_joined_one_by_one),
 		cmocka_unit_test(names_tell_units),
 		cmocka_unit_test(amounts_have_the_unit_that_fits),
 		cmocka_unit_test(a_table_has_one_unit),
