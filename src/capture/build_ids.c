@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "symbol/elf.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -60,6 +61,11 @@ static bool find_file(const struct event_mmap *mmap, char *path, size_t room, st
 	if (!stat(path, status) && status->st_ino == mmap->inode && status->st_dev == makedev(mmap->major, mmap->minor))
 		return S_ISREG(status->st_mode);
 	snprintf(path, room, "/proc/%d/root%s", (int)mmap->pid, mmap->path);
+	if (!stat(path, status) && status->st_ino == mmap->inode)
+		return S_ISREG(status->st_mode);
+	/* Deleted or replaced, but still mapped. */
+	snprintf(path, room, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)mmap->pid, mmap->start,
+		 mmap->start + mmap->length);
 	return !stat(path, status) && status->st_ino == mmap->inode && S_ISREG(status->st_mode);
 }
 

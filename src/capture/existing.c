@@ -33,12 +33,8 @@ static bool parse_mapping(char *line, struct event_mmap *mmap)
 		   permissions, &mmap->offset, &mmap->major, &mmap->minor, &mmap->inode, &path) < 7 ||
 	    permissions[2] != 'x')
 		return false;
-	static const char deleted[] = " (deleted)";
 	char *text = line + path;
 	text[strcspn(text, "\n")] = '\0';
-	size_t length = strlen(text), suffix = sizeof deleted - 1;
-	if (length > suffix && !strcmp(text + length - suffix, deleted))
-		text[length - suffix] = '\0';
 	mmap->length = end - mmap->start;
 	mmap->protection = PROT_EXEC | (permissions[0] == 'r' ? PROT_READ : 0) |
 			   (permissions[1] == 'w' ? PROT_WRITE : 0);

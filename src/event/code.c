@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "symbol/cache.h"
+#include "symbol/debugfile.h"
 #include "symbol/debuginfod.h"
 #include "symbol/jitdump.h"
 #include "symbol/kernel.h"
@@ -19,6 +20,7 @@ struct code {
 	struct module module;
 	char *path;
 	const char *root; /* NULL: that of the options */
+	const char *held; /* where a file that was deleted can be opened; NULL: nowhere, or it is there */
 	pthread_mutex_t lock; /* guards the opening of what follows */
 	bool symbols_tried, table_tried, dump_tried;
 	struct symbols *symbols; /* of files */
@@ -80,6 +82,7 @@ void codes_release(struct codes *codes)
 	if (codes->live)
 		live_files_release(&codes->files);
 	free(codes->module_roots);
+	free(codes->held);
 	cache_close(codes->cache);
 	pthread_mutex_destroy(&codes->kernel_lock);
 	pthread_mutex_destroy(&codes->lock);
@@ -115,6 +118,22 @@ static void note_root(struct codes *codes, module_id module, int32_t pid)
 		codes->module_roots[module] = live_files_root(&codes->files, pid);
 }
 
+static const char *held_of(const struct codes *codes, module_id module)
+{
+	for (size_t i = 0; i < codes->held_count; i++)
+		if (codes->held[i].module == module)
+			return codes->held[i].path;
+	return NULL;
+}
+
+static void note_held(struct codes *codes, module_id module, const char *path)
+{
+	if (held_of(codes, module))
+		return;
+	MEM_ROOM(codes->held, codes->held_count, codes->held_capacity);
+	codes->held[codes->held_count++] = (struct held_module){module, path};
+}
+
 /* Compilers map their jit-PID.dump once, as a sign that it is there. */
 static bool is_jitdump(const char *path)
 {
@@ -128,13 +147,19 @@ module_id codes_add_module(struct codes *codes, const char *path, const struct b
 	pthread_mutex_lock(&codes->lock);
 	struct build_id own = {0};
 	bool is_file = pid >= 0 && path[0] == '/' && path[1] != '/' && strncmp(path, "/dev/zero", 9) != 0;
+	const char *held = codes->live && is_file && debugfile_path_deleted(path) ?
+				   live_files_hold(&codes->files, pid, path) :
+				   NULL;
 	if (codes->live && is_file && !(build_id && build_id->size)) {
-		own = live_files_build_id(&codes->files, live_files_root(&codes->files, pid), path);
+		own = live_files_build_id(&codes->files, held ? "" : live_files_root(&codes->files, pid),
+					  held ? held : path);
 		build_id = &own;
 	}
 	module_id id = modules_add(codes->modules, path, build_id, pid);
 	if (codes->live)
 		note_root(codes, id, pid);
+	if (held)
+		note_held(codes, id, held);
 	if (pid >= 0 && is_jitdump(path)) {
 		MEM_ROOM(codes->dumps, codes->dump_count, codes->dump_capacity);
 		codes->dumps[codes->dump_count++] = (struct jit_file){.pid = pid, .path = mem_strdup(path)};
@@ -149,6 +174,7 @@ static struct code *code_new(struct codes *codes, module_id module)
 	code->codes = codes;
 	code->module = codes->modules->items[module];
 	code->path = mem_strdup(module_path(codes->modules, module));
+	code->held = held_of(codes, module);
 	code->root = module < codes->root_capacity ? codes->module_roots[module] : NULL;
 	pthread_mutex_init(&code->lock, NULL);
 	return code;
@@ -244,9 +270,11 @@ static void open_file(struct code *code)
 {
 	struct codes *codes = code->codes;
 	struct symbol_options options = codes->options;
-	if (code->root && *code->root)
+	if (code->held)
+		options.root = NULL;
+	else if (code->root && *code->root)
 		options.root = code->root;
-	code->symbols = symbols_open(code->path, &code->module.build_id, &options);
+	code->symbols = symbols_open(code->held ? code->held : code->path, &code->module.build_id, &options);
 	/* Without the file itself stacks cannot be unwound, so it cannot wait. */
 	if (codes->debuginfod && (codes->fetch_at_once || !symbols_elf(code->symbols)))
 		fetch(code);

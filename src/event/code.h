@@ -24,6 +24,11 @@ struct kernel_symbol {
 	char *name;
 };
 
+struct held_module {
+	module_id module;
+	const char *path; /* of live_files_hold() */
+};
+
 struct codes {
 	struct modules *modules;
 	struct symbol_options options;
@@ -49,6 +54,8 @@ struct codes {
 	struct live_files files; /* when live */
 	const char **module_roots; /* by module id, when live */
 	size_t root_capacity;
+	struct held_module *held; /* deleted files that processes have mapped, when live */
+	size_t held_count, held_capacity;
 };
 
 void codes_init(struct codes *codes, struct modules *modules, const struct symbol_options *options);

@@ -2,11 +2,15 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "symbol/elf.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define HELD_MOST 256 /* descriptors */
 
 void live_files_init(struct live_files *files)
 {
@@ -19,6 +23,13 @@ void live_files_release(struct live_files *files)
 	for (size_t i = 0; i < files->file_count; i++)
 		free(files->files[i].path);
 	free(files->files);
+	for (size_t i = 0; i < files->held_count; i++) {
+		if (files->held[i]->fd >= 0)
+			close(files->held[i]->fd);
+		free(files->held[i]->path);
+		free(files->held[i]);
+	}
+	free(files->held);
 	free(files->pids);
 	index_map_release(&files->pid_map);
 	index_map_release(&files->file_map);
@@ -93,4 +104,46 @@ struct build_id live_files_build_id(struct live_files *files, const char *root, 
 	struct live_file *file = &files->files[files->file_count++];
 	*file = (struct live_file){root, mem_strdup(path), read_build_id(root, path)};
 	return file->build_id;
+}
+
+/* Opens what the process has mapped under this name. */
+static int open_mapped(int32_t pid, const char *path)
+{
+	char name[96];
+	CLEANUP_FREE char *line = NULL;
+	size_t capacity = 0;
+	int fd = -1;
+	snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
+	FILE *maps = fopen(name, "re");
+	while (maps && fd < 0 && getline(&line, &capacity, maps) > 0) {
+		unsigned long long start, end;
+		int text = 0;
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%llx-%llx %*s %*s %*s %*s %n", &start, &end, &text) < 2 || !text ||
+		    strcmp(line + text, path) != 0)
+			continue;
+		snprintf(name, sizeof name, "/proc/%d/map_files/%llx-%llx", (int)pid, start, end);
+		fd = open(name, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			break; /* nor would the others be opened */
+	}
+	if (maps)
+		fclose(maps);
+	return fd;
+}
+
+const char *live_files_hold(struct live_files *files, int32_t pid, const char *path)
+{
+	for (size_t i = 0; i < files->held_count; i++)
+		if (files->held[i]->pid == pid && !strcmp(files->held[i]->path, path))
+			return *files->held[i]->open ? files->held[i]->open : NULL;
+	if (files->held_count >= HELD_MOST)
+		return NULL;
+	struct live_held *held = mem_zalloc(1, sizeof *held);
+	*held = (struct live_held){.pid = pid, .path = mem_strdup(path), .fd = open_mapped(pid, path)};
+	if (held->fd >= 0)
+		snprintf(held->open, sizeof held->open, "/proc/self/fd/%d", held->fd);
+	MEM_ROOM(files->held, files->held_count, files->held_capacity);
+	files->held[files->held_count++] = held;
+	return *held->open ? held->open : NULL;
 }
