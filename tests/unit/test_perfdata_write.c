@@ -514,6 +514,9 @@ static void what_all_samples_have_in_common_is_said_once(void **state)
 	assert_int_equal(other.sample.period, 4000000);
 	write_alone(PERF_COUNT_SW_CPU_CLOCK, 999, false, &unsteady);
 	assert_int_equal(unsteady.sample.period, 4000000);
+	seen_release(&clock);
+	seen_release(&other);
+	seen_release(&unsteady);
 }
 
 static void a_tee_gives_every_record_to_both(void **state)
