@@ -15,7 +15,7 @@
 #include "bpf/walk.h"
 
 /*
- * wick looks by itself ten times a second. It is woken when so much waits: soon, where copies of stacks come fast
+ * wick looks by itself some times a second. It is woken when so much waits: soon, where copies of stacks come fast
  * because it has not supplied something yet; not at all, where each of many short processes brings one.
  */
 #define WAKE_BYTES (256u << 10)

@@ -222,7 +222,7 @@ enum overlap { OVERLAP_NONE, OVERLAP_SAME, OVERLAP_OTHER };
 
 static enum overlap overlap_of(struct engine *engine, int32_t pid, const struct mapping *mapping)
 {
-	struct map_set *maps = processes_maps(&engine->processes, pid);
+	const struct map_set *maps = processes_look(&engine->processes, pid);
 	enum overlap result = OVERLAP_NONE;
 	for (size_t i = 0; maps && i < maps->count; i++) {
 		const struct mapping *old = &maps->items[i];
@@ -235,7 +235,6 @@ static enum overlap overlap_of(struct engine *engine, int32_t pid, const struct 
 		else if (result == OVERLAP_NONE && old->start <= mapping->start && old->end >= mapping->end)
 			result = OVERLAP_SAME;
 	}
-	map_set_release(maps);
 	return result;
 }
 
@@ -402,12 +401,11 @@ static bool forget_idle_process(struct engine *engine)
 
 static void give_list(struct engine *engine, struct engine_process *process)
 {
-	struct map_set *maps = processes_maps(&engine->processes, process->pid);
+	const struct map_set *maps = processes_look(&engine->processes, process->pid);
 	process->changed = false;
 	engine->list_count = 0;
 	for (size_t i = 0; maps && i < maps->count; i++)
 		list_mapping(engine, &maps->items[i]);
-	map_set_release(maps);
 	while (!bpf_tables_set(&engine->tables, process->pid, engine->list, engine->list_count, process->generation,
 			       &process->list))
 		if (!engine->list_count || engine->list_count > LAYOUT_LIST_MOST || !forget_idle_process(engine))
@@ -427,11 +425,10 @@ static void give_lists(struct engine *engine)
 
 static bool process_maps_module(struct engine *engine, int32_t pid, module_id module)
 {
-	struct map_set *maps = processes_maps(&engine->processes, pid);
+	const struct map_set *maps = processes_look(&engine->processes, pid);
 	bool found = false;
 	for (size_t i = 0; maps && i < maps->count && !found; i++)
 		found = maps->items[i].module == module;
-	map_set_release(maps);
 	return found;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define ROUND_MS 100 /* between two looks at rings that did not fill up */
+#define LONG_ROUND_MS 250 /* of a whole system, where processes come and go all the time and map the same files */
 #define SECOND 1000000000ull
 #define READER_PRIORITY (-10)
 
@@ -95,7 +96,8 @@ static void take_signal(struct recorder *recorder)
 /* Milliseconds until something must be done without being woken up. */
 static int patience(const struct recorder *recorder, uint64_t time)
 {
-	uint64_t until = time + ROUND_MS * (SECOND / 1000);
+	uint64_t round = target_is_by_cpu(&recorder->target) ? LONG_ROUND_MS : ROUND_MS;
+	uint64_t until = time + round * (SECOND / 1000);
 	const struct recorder_options *options = &recorder->options;
 	if (!recorder->samples_on && recorder->started + options->delay < until)
 		until = recorder->started + options->delay;

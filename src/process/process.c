@@ -124,6 +124,12 @@ void processes_fork(struct processes *processes, int32_t pid, int32_t tid, int32
 	child->shared = true;
 }
 
+const struct map_set *processes_look(const struct processes *processes, int32_t pid)
+{
+	const struct process *process = find_process(processes, pid);
+	return process ? process->maps : NULL;
+}
+
 struct map_set *processes_maps(struct processes *processes, int32_t pid)
 {
 	struct process *process = find_process(processes, pid);

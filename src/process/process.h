@@ -102,7 +102,9 @@ void processes_mmap(struct processes *processes, int32_t pid, struct mapping map
 void processes_comm(struct processes *processes, int32_t pid, int32_t tid, const char *comm, bool exec);
 void processes_fork(struct processes *processes, int32_t pid, int32_t tid, int32_t parent_pid, int32_t parent_tid);
 
-/* The mappings of a process as they are now; the caller releases. NULL when none is known. */
+/* The mappings of a process as they are now, until the next change. NULL when none is known. */
+const struct map_set *processes_look(const struct processes *processes, int32_t pid);
+/* The same, which stay as they are; the caller releases. */
 struct map_set *processes_maps(struct processes *processes, int32_t pid);
 struct map_set *processes_kernel_maps(struct processes *processes);
 /* The name of a thread, else of its process, else "". */
