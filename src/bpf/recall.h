@@ -35,7 +35,7 @@ static __always_inline void recall_begin(struct scratch *s)
 	s->recall.fp = s->fp;
 	s->recall.hash = s->recall.bytes = s->recall.count = 0;
 	s->recall.epoch = tables_epoch;
-	s->recall.second = seconds_now();
+	s->recall.second = second_of(s);
 	s->recalls = 1;
 }
 
@@ -64,7 +64,7 @@ __noinline int recall(__u32 slot)
 	struct recall *known = bpf_map_lookup_elem(&recalls, &key);
 	struct layout_process *process = bpf_map_lookup_elem(&processes, &s->record.key.pid);
 	if (!known || !process || known->fp != s->fp || known->epoch != tables_epoch ||
-	    known->second != seconds_now() || known->generation != process->generation)
+	    known->second != second_of(s) || known->generation != process->generation)
 		return 0;
 	__u64 *words = s->addresses + LAYOUT_KERNEL_MOST, hash = 0;
 	__u32 bytes = known->bytes, count = known->count;

@@ -249,7 +249,7 @@ static __always_inline int walk_process(struct scratch *s, __u32 slot)
 	s->record.key.end = LAYOUT_UNKNOWN_PROCESS;
 	if (!process)
 		return 0;
-	__u32 now = seconds_now();
+	__u32 now = second_of(s);
 	if (process->used != now)
 		process->used = now;
 	s->list_first = process->first;

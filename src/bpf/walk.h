@@ -32,9 +32,10 @@ static __always_inline __u64 not_above(__u64 left, __u64 right)
 	return negative >> 63;
 }
 
-static __always_inline __u32 seconds_now(void)
+/* When the sample was taken. */
+static __always_inline __u32 second_of(const struct scratch *s)
 {
-	return (__u32)(bpf_ktime_get_ns() >> SECOND_SHIFT);
+	return (__u32)(s->record.time >> SECOND_SHIFT);
 }
 
 /* --- memory --- */
@@ -132,7 +133,7 @@ __noinline int find_mapping(__u32 slot, __u64 address)
 	if (s->part == LAYOUT_PART_WANTED) {
 		s->record.module = mapping->module;
 	} else if (s->part != LAYOUT_PART_NONE) {
-		__u32 number = s->part, now = seconds_now();
+		__u32 number = s->part, now = second_of(s);
 		struct layout_part *part = bpf_map_lookup_elem(&parts, &number);
 		if (part && part->used != now)
 			part->used = now;
