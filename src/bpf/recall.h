@@ -63,8 +63,8 @@ __noinline int recall(__u32 slot)
 	struct recall_key key = recall_key_of(s);
 	struct recall *known = bpf_map_lookup_elem(&recalls, &key);
 	struct layout_process *process = bpf_map_lookup_elem(&processes, &s->record.key.pid);
-	if (!known || !process || known->fp != s->fp || known->epoch != tables_epoch ||
-	    known->second != second_of(s) || known->generation != process->generation)
+	if (!known || !process || known->fp != s->fp || known->epoch != tables_epoch || known->second != second_of(s) ||
+	    known->generation != process->generation)
 		return 0;
 	__u64 *words = s->addresses + LAYOUT_KERNEL_MOST, hash = 0;
 	__u32 bytes = known->bytes, count = known->count;
