@@ -57,6 +57,15 @@ done_testing() {
 count() {
 	grep -E -- "$2" "$1/out.folded" | awk '{ n += $NF } END { print n + 0 }'
 }
+# until_recorded FOLDER: waits until what is being recorded there has samples
+until_recorded() {
+	local tries
+	for ((tries = 0; tries < 300; tries++)); do
+		"$wick" fold "$1" >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+}
+
 # share FOLDER PART WHOLE EXPECTED: the share of PART among WHOLE is EXPECTED within three standard errors
 share() {
 	local part whole
