@@ -19,6 +19,12 @@ bool attr_is_clock(const struct perf_event_attr *attr)
 	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+/* An event that never happens, for the records beside samples. */
+static bool is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
 struct source_facts source_facts_of(const struct perf_event_attr *attr, const char *name, bool weighs_one)
 {
 	return (struct source_facts){
@@ -29,6 +35,6 @@ struct source_facts source_facts_of(const struct perf_event_attr *attr, const ch
 			attr_is_clock(attr) ? "ns" :
 					      profile_unit_of(name),
 		.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
-		.each = !attr->freq && attr->sample_period == 1,
+		.each = !attr->freq && attr->sample_period == 1 && !is_dummy(attr),
 	};
 }

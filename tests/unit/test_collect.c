@@ -241,6 +241,8 @@ static void lost_samples_are_counted_with_what_would_help(void **state)
 {
 	(void)state;
 	struct run *run = start(&(struct collect_options){.threads = 1});
+	run->sources[1].attr =
+		(struct perf_event_attr){.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .sample_period = 1};
 	TAKE(run, USER_CHAIN(INNER));
 	for (unsigned i = 0; i < 2; i++)
 		assert_int_equal(run->sink.lost(run->sink.context, &(struct event_lost){.count = 5 + i}), 0);
