@@ -54,7 +54,7 @@ LINK := $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
 # The order of the folders is the rule which may include which; tests/lint/includes checks it.
 FOLDERS := base profile symbol unwind process event perfdata bpf capture import render cmd
 # The engine, or what says that it is not there.
-ENGINE := $(addprefix src/capture/,bpf_counts.c bpf_engine.c bpf_load.c bpf_symbols.c bpf_tables.c bpf_waits.c)
+ENGINE := $(patsubst %,src/capture/bpf_%.c,counts engine load supply symbols tables waits)
 NO_ENGINE := src/capture/engine_absent.c
 SOURCES := $(foreach folder,$(FOLDERS),$(sort $(wildcard src/$(folder)/*.c)))
 SOURCES := $(filter-out src/bpf/%.bpf.c $(if $(filter yes,$(BPF)),$(NO_ENGINE),$(ENGINE)),$(SOURCES))

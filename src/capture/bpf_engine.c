@@ -1,9 +1,7 @@
 #include "capture/engine.h"
 
-#include "base/hash.h"
 #include "capture/bpf_counts.h"
-#include "capture/bpf_loader.h"
-#include "capture/bpf_tables.h"
+#include "capture/bpf_supply.h"
 #include "capture/bpf_waits.h"
 
 #include <bpf/bpf.h>
@@ -12,62 +10,16 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define IDLE 4 /* of bpf_tables_now(): a module that was not needed for so long may give way */
-#define PATIENCE 8 /* until a table for which there was no room is tried again */
-
-enum module_state {
-	MODULE_UNKNOWN,
-	MODULE_ASKED, /* its table is being built */
-	MODULE_PLACED,
-	MODULE_BARE, /* it has no table */
-	MODULE_REFUSED, /* no room for it */
-};
-
-struct engine_module {
-	enum module_state state;
-	struct bpf_placed placed;
-	uint32_t refused_at; /* seconds */
-};
-
-/* A process as far as the kernel must know it. */
-struct engine_process {
-	int32_t pid;
-	uint32_t generation;
-	bool wanted; /* samples hit it */
-	bool changed; /* its list is behind */
-	struct bpf_list list;
-};
-
-/* A mapping that took the place of another: until it is told in the order of time. */
-struct replaced {
-	int32_t pid;
-	uint64_t time, start;
-};
-
 struct engine {
 	struct bpf_programs *programs;
-	struct bpf_tables tables;
+	struct bpf_supply supply;
 	struct bpf_counts counts;
-	struct bpf_loader loader;
 	struct ring_buffer *ring;
-	struct codes *codes;
 	int epoll;
-	/* What the records tell, at once. The strings of its modules are not used: modules are those of `codes`. */
-	struct processes processes;
-	struct engine_process *items;
-	size_t count, capacity;
-	struct index_map map; /* by pid */
-	bool some_changed;
-	struct engine_module *modules; /* by module id */
-	size_t module_capacity, placed_count, evicted, refused;
-	struct layout_mapping *list; /* room for one */
-	size_t list_count, list_capacity;
 	/* Records that wait for their turn: number `first_number` is waiting[head]. */
 	struct layout_record **waiting;
 	size_t head, waiting_count, waiting_capacity;
 	uint64_t first_number;
-	struct replaced *replaced;
-	size_t replaced_count, replaced_capacity;
 	size_t heeded; /* waiting[…heeded) have said what they lack */
 	struct engine_waits waits;
 	struct bpf_waits_span span;
@@ -95,14 +47,12 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 	engine->programs = programs;
 	engine->waits = options->waits;
 	engine->epoll = epoll_create1(EPOLL_CLOEXEC);
-	processes_init(&engine->processes, NULL);
-	bpf_loader_init(&engine->loader);
 	bpf_counts_init(&engine->counts, &maps, options);
-	result = bpf_tables_open(&engine->tables, &maps, err);
+	result = bpf_supply_init(&engine->supply, programs, err);
 	if (!result) {
 		engine->ring = ring_buffer__new(maps.records, take_record, engine, NULL);
 		if (!engine->ring || engine->epoll < 0 || watch(engine, ring_buffer__epoll_fd(engine->ring)) ||
-		    watch(engine, engine->loader.fd))
+		    watch(engine, engine->supply.loader.fd))
 			result = err_set(err, ERR_SYSTEM, "cannot read the ring buffer of the BPF programs");
 	}
 	if (result)
@@ -116,24 +66,15 @@ void engine_close(struct engine *engine)
 {
 	if (!engine)
 		return;
-	bpf_loader_release(&engine->loader);
 	ring_buffer__free(engine->ring);
 	for (size_t i = engine->head; i < engine->waiting_count; i++)
 		free(engine->waiting[i]);
-	for (size_t i = 0; i < engine->module_capacity; i++)
-		free(engine->modules[i].placed.items);
 	bpf_counts_release(&engine->counts);
-	bpf_tables_release(&engine->tables);
-	processes_release(&engine->processes);
-	index_map_release(&engine->map);
+	bpf_supply_release(&engine->supply);
 	if (engine->epoll >= 0)
 		close(engine->epoll);
 	bpf_programs_free(engine->programs);
-	free(engine->items);
-	free(engine->modules);
-	free(engine->list);
 	free(engine->waiting);
-	free(engine->replaced);
 	free(engine);
 }
 
@@ -159,14 +100,14 @@ void engine_end(struct engine *engine, uint64_t time)
 
 void engine_start(struct engine *engine, struct codes *codes)
 {
-	engine->codes = codes;
+	engine->supply.codes = codes;
 	bpf_programs_tell_symbols(engine->programs, codes);
-	bpf_loader_start(&engine->loader, codes);
+	bpf_loader_start(&engine->supply.loader, codes);
 }
 
 void engine_stop(struct engine *engine)
 {
-	bpf_loader_stop(&engine->loader);
+	bpf_loader_stop(&engine->supply.loader);
 }
 
 int engine_fd(const struct engine *engine)
@@ -174,104 +115,12 @@ int engine_fd(const struct engine *engine)
 	return engine->epoll;
 }
 
-/* --- modules and processes --- */
-
-static struct engine_module *module_at(struct engine *engine, module_id id)
-{
-	if (id >= engine->module_capacity) {
-		size_t old = engine->module_capacity;
-		engine->modules =
-			mem_grow(engine->modules, &engine->module_capacity, (size_t)id + 1, sizeof *engine->modules);
-		memset(engine->modules + old, 0, (engine->module_capacity - old) * sizeof *engine->modules);
-	}
-	return &engine->modules[id];
-}
-
-static struct engine_process *find_process(const struct engine *engine, int32_t pid)
-{
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&engine->map, hash_u64((uint32_t)pid), &probe); i != INDEX_NONE;
-	     i = index_map_next(&engine->map, &probe))
-		if (engine->items[i].pid == pid)
-			return &engine->items[i];
-	return NULL;
-}
-
-static struct engine_process *get_process(struct engine *engine, int32_t pid)
-{
-	struct engine_process *process = find_process(engine, pid);
-	if (process)
-		return process;
-	index_map_insert(&engine->map, hash_u64((uint32_t)pid), (uint32_t)engine->count);
-	MEM_ROOM(engine->items, engine->count, engine->capacity);
-	process = &engine->items[engine->count++];
-	*process = (struct engine_process){.pid = pid};
-	return process;
-}
-
-static void process_changed(struct engine *engine, struct engine_process *process)
-{
-	process->changed = true;
-	engine->some_changed = true;
-}
-
-/* --- what the records tell --- */
-
-/* What is mapped there now: the very same, something else, or nothing. */
-enum overlap { OVERLAP_NONE, OVERLAP_SAME, OVERLAP_OTHER };
-
-static enum overlap overlap_of(struct engine *engine, int32_t pid, const struct mapping *mapping)
-{
-	const struct map_set *maps = processes_look(&engine->processes, pid);
-	enum overlap result = OVERLAP_NONE;
-	for (size_t i = 0; maps && i < maps->count; i++) {
-		const struct mapping *old = &maps->items[i];
-		if (old->end <= mapping->start || old->start >= mapping->end)
-			continue;
-		bool same = old->module == mapping->module &&
-			    old->start - old->offset == mapping->start - mapping->offset;
-		if (!same)
-			result = OVERLAP_OTHER;
-		else if (result == OVERLAP_NONE && old->start <= mapping->start && old->end >= mapping->end)
-			result = OVERLAP_SAME;
-	}
-	return result;
-}
+/* --- what the rings tell, at once --- */
 
 static int hear_mmap(void *context, const struct event_mmap *mmap)
 {
 	struct engine *engine = context;
-	uint64_t end;
-	if (mmap->kernel || mmap->pid < 0)
-		return 0;
-	if (__builtin_add_overflow(mmap->start, mmap->length, &end))
-		end = UINT64_MAX;
-	struct mapping mapping = {
-		.start = mmap->start,
-		.end = end,
-		.offset = mmap->offset,
-		.module = codes_add_module(engine->codes, mmap->path, &mmap->build_id, mmap->pid),
-	};
-	enum overlap overlap = overlap_of(engine, mmap->pid, &mapping);
-	if (overlap == OVERLAP_SAME) /* another protection, most of all */
-		return 0;
-	if (overlap == OVERLAP_OTHER && mmap->time) {
-		MEM_ROOM(engine->replaced, engine->replaced_count, engine->replaced_capacity);
-		engine->replaced[engine->replaced_count++] = (struct replaced){mmap->pid, mmap->time, mmap->start};
-	}
-	processes_mmap(&engine->processes, mmap->pid, mapping);
-	struct engine_process *process = find_process(engine, mmap->pid);
-	if (process)
-		process_changed(engine, process);
-	return 0;
-}
-
-/* Most processes that come and go are never hit by a sample: the kernel gets a list again when one asks for it. */
-static void forget(struct engine *engine, struct engine_process *process)
-{
-	process->wanted = false;
-	if (process->list.count)
-		bpf_tables_unset(&engine->tables, process->pid, &process->list);
+	return bpf_supply_mmap(&engine->supply, mmap);
 }
 
 static int hear_comm(void *context, const struct event_comm *comm)
@@ -279,40 +128,19 @@ static int hear_comm(void *context, const struct event_comm *comm)
 	struct engine *engine = context;
 	if (engine->waits.counted && engine->waits.unseen && !engine->span.began)
 		bpf_waits_add(&engine->counts.maps, comm->pid, comm->tid);
-	if (!comm->exec)
-		return 0;
-	processes_comm(&engine->processes, comm->pid, comm->tid, "", true);
-	codes_process_changed(engine->codes, comm->pid);
-	struct engine_process *process = find_process(engine, comm->pid);
-	if (process) {
-		process->generation++;
-		forget(engine, process);
-	}
-	return 0;
+	return comm->exec ? bpf_supply_exec(&engine->supply, comm) : 0;
 }
 
 static int hear_fork(void *context, const struct event_task *task)
 {
 	struct engine *engine = context;
-	if (task->pid == task->parent_pid)
-		return 0;
-	processes_fork(&engine->processes, task->pid, task->tid, task->parent_pid, task->parent_tid);
-	codes_process_changed(engine->codes, task->pid);
-	struct engine_process *child = find_process(engine, task->pid); /* of another process that had its pid */
-	if (child) {
-		child->generation++;
-		forget(engine, child);
-	}
-	return 0;
+	return bpf_supply_fork(&engine->supply, task);
 }
 
 static int hear_exit(void *context, const struct event_task *task)
 {
 	struct engine *engine = context;
-	struct engine_process *process = task->pid == task->tid ? find_process(engine, task->pid) : NULL;
-	if (process)
-		forget(engine, process);
-	return 0;
+	return bpf_supply_exit(&engine->supply, task);
 }
 
 struct event_sink engine_early(struct engine *engine)
@@ -324,179 +152,6 @@ struct event_sink engine_early(struct engine *engine)
 		.fork = hear_fork,
 		.exit = hear_exit,
 	};
-}
-
-/* --- what the kernel gets --- */
-
-static void add_to_list(struct engine *engine, struct layout_mapping item)
-{
-	MEM_ROOM(engine->list, engine->list_count, engine->list_capacity);
-	engine->list[engine->list_count++] = item;
-}
-
-/* A mapping of a module whose table is in the kernel: a row for each part that it meets, bare code between. */
-static void list_placed(struct engine *engine, const struct mapping *mapping, const struct bpf_placed *placed)
-{
-	struct code *code = codes_get(engine->codes, mapping->module);
-	uint64_t bias = mapping->start - code_address(code, mapping, mapping->start), at = mapping->start;
-	struct layout_mapping bare = {.part = LAYOUT_PART_NONE, .module = mapping->module, .bias = bias};
-	for (size_t i = 0; i < placed->count && at < mapping->end; i++) {
-		const struct bpf_place *place = &placed->items[i];
-		uint64_t start = place->start + bias, end = place->end + bias;
-		if (end <= at || start >= mapping->end)
-			continue;
-		if (start > at) {
-			bare.start = at;
-			bare.end = start;
-			add_to_list(engine, bare);
-			at = start;
-		}
-		end = end < mapping->end ? end : mapping->end;
-		add_to_list(engine, (struct layout_mapping){at, end, bias, place->part, mapping->module});
-		at = end;
-	}
-	if (at < mapping->end) {
-		bare.start = at;
-		bare.end = mapping->end;
-		add_to_list(engine, bare);
-	}
-}
-
-static void list_mapping(struct engine *engine, const struct mapping *mapping)
-{
-	const struct engine_module *module = module_at(engine, mapping->module);
-	if (module->state == MODULE_PLACED) {
-		list_placed(engine, mapping, &module->placed);
-		return;
-	}
-	bool bare = module->state == MODULE_BARE;
-	add_to_list(engine, (struct layout_mapping){.start = mapping->start,
-						    .end = mapping->end,
-						    .part = bare ? LAYOUT_PART_NONE : LAYOUT_PART_WANTED,
-						    .module = mapping->module});
-}
-
-/* The process that no sample has hit for the longest time gives way. */
-static bool forget_idle_process(struct engine *engine)
-{
-	struct engine_process *oldest = NULL;
-	uint32_t oldest_used = UINT32_MAX;
-	for (size_t i = 0; i < engine->count; i++) {
-		struct engine_process *process = &engine->items[i];
-		if (!process->list.count)
-			continue;
-		uint32_t used = bpf_tables_process_used(&engine->tables, process->pid);
-		if (used < oldest_used) {
-			oldest = process;
-			oldest_used = used;
-		}
-	}
-	if (!oldest || oldest_used + IDLE > bpf_tables_now())
-		return false;
-	oldest->wanted = false;
-	bpf_tables_unset(&engine->tables, oldest->pid, &oldest->list);
-	bpf_tables_settle(&engine->tables);
-	return true;
-}
-
-static void give_list(struct engine *engine, struct engine_process *process)
-{
-	const struct map_set *maps = processes_look(&engine->processes, process->pid);
-	process->changed = false;
-	engine->list_count = 0;
-	for (size_t i = 0; maps && i < maps->count; i++)
-		list_mapping(engine, &maps->items[i]);
-	while (!bpf_tables_set(&engine->tables, process->pid, engine->list, engine->list_count, process->generation,
-			       &process->list))
-		if (!engine->list_count || engine->list_count > LAYOUT_LIST_MOST || !forget_idle_process(engine))
-			break;
-	bpf_programs_tables_changed(engine->programs);
-}
-
-static void give_lists(struct engine *engine)
-{
-	if (!engine->some_changed)
-		return;
-	engine->some_changed = false;
-	for (size_t i = 0; i < engine->count; i++)
-		if (engine->items[i].changed && engine->items[i].wanted)
-			give_list(engine, &engine->items[i]);
-}
-
-static bool process_maps_module(struct engine *engine, int32_t pid, module_id module)
-{
-	const struct map_set *maps = processes_look(&engine->processes, pid);
-	bool found = false;
-	for (size_t i = 0; maps && i < maps->count && !found; i++)
-		found = maps->items[i].module == module;
-	return found;
-}
-
-/* All lists with the module are made anew. */
-static void module_changed(struct engine *engine, module_id module)
-{
-	for (size_t i = 0; i < engine->count; i++)
-		if (engine->items[i].wanted && process_maps_module(engine, engine->items[i].pid, module))
-			process_changed(engine, &engine->items[i]);
-}
-
-/* The module that was not needed for the longest time gives way. */
-static bool evict_idle_module(struct engine *engine)
-{
-	module_id oldest = MODULE_NONE;
-	uint32_t oldest_used = UINT32_MAX;
-	for (size_t i = 0; i < engine->module_capacity; i++) {
-		struct engine_module *module = &engine->modules[i];
-		if (module->state != MODULE_PLACED)
-			continue;
-		uint32_t used = bpf_tables_used(&engine->tables, &module->placed);
-		if (used < oldest_used) {
-			oldest = (module_id)i;
-			oldest_used = used;
-		}
-	}
-	if (oldest == MODULE_NONE || oldest_used + IDLE > bpf_tables_now())
-		return false;
-	engine->modules[oldest].state = MODULE_UNKNOWN;
-	module_changed(engine, oldest);
-	give_lists(engine);
-	bpf_tables_remove(&engine->tables, &engine->modules[oldest].placed);
-	bpf_tables_settle(&engine->tables);
-	engine->placed_count--;
-	engine->evicted++;
-	return true;
-}
-
-static void place_module(struct engine *engine, module_id id)
-{
-	if (module_at(engine, id)->state == MODULE_PLACED)
-		return; /* was asked for again while its table was made */
-	const struct unwind_table *table = code_unwind_table(codes_get(engine->codes, id));
-	enum module_state state = MODULE_BARE;
-	struct bpf_placed placed = {0};
-	if (table) {
-		state = MODULE_PLACED;
-		while (!bpf_tables_add(&engine->tables, table, &placed))
-			if (!evict_idle_module(engine)) {
-				state = MODULE_REFUSED;
-				engine->refused++;
-				break;
-			}
-	}
-	engine->placed_count += state == MODULE_PLACED;
-	*module_at(engine, id) = (struct engine_module){state, placed, bpf_tables_now()};
-	module_changed(engine, id);
-}
-
-static void ask_for_module(struct engine *engine, module_id id)
-{
-	struct engine_module *module = module_at(engine, id);
-	if (module->state == MODULE_REFUSED && module->refused_at + PATIENCE > bpf_tables_now())
-		return;
-	if (module->state == MODULE_PLACED || module->state == MODULE_BARE)
-		return;
-	module->state = MODULE_ASKED;
-	bpf_loader_ask(&engine->loader, id);
 }
 
 /* --- records --- */
@@ -521,31 +176,12 @@ void engine_look(struct engine *engine, void (*add)(void *context, uint64_t time
 		add(context, engine->waiting[i]->time, engine->first_number + i);
 }
 
-static void heed(struct engine *engine, const struct layout_record *record)
-{
-	if (record->kind != LAYOUT_COPY && record->kind != LAYOUT_COPY_LEFT)
-		return;
-	if (record->key.end == LAYOUT_WANTED) {
-		ask_for_module(engine, record->module);
-	} else if (record->key.end == LAYOUT_UNKNOWN_PROCESS) {
-		struct engine_process *process = get_process(engine, (int32_t)record->key.pid);
-		if (!process->list.count || !process->wanted) {
-			process->wanted = true;
-			process_changed(engine, process);
-		}
-	}
-}
-
 void engine_supply(struct engine *engine)
 {
-	module_id module;
-	bpf_tables_settle(&engine->tables);
 	for (; engine->heeded < engine->waiting_count; engine->heeded++)
 		if (engine->waiting[engine->heeded])
-			heed(engine, engine->waiting[engine->heeded]);
-	while (bpf_loader_take(&engine->loader, &module))
-		place_module(engine, module);
-	give_lists(engine);
+			bpf_supply_heed(&engine->supply, engine->waiting[engine->heeded]);
+	bpf_supply_give(&engine->supply);
 }
 
 /* Forgets what was delivered, when that is most of it. */
@@ -584,14 +220,7 @@ int engine_exit(struct engine *engine, const struct event_task *task, const stru
 
 bool engine_replaced(struct engine *engine, const struct event_mmap *mmap)
 {
-	for (size_t i = 0; i < engine->replaced_count; i++) {
-		const struct replaced *replaced = &engine->replaced[i];
-		if (replaced->pid == mmap->pid && replaced->time == mmap->time && replaced->start == mmap->start) {
-			engine->replaced[i] = engine->replaced[--engine->replaced_count];
-			return true;
-		}
-	}
-	return false;
+	return bpf_supply_replaced(&engine->supply, mmap);
 }
 
 /* --- counts --- */
@@ -617,14 +246,13 @@ struct engine_statistics engine_statistics(const struct engine *engine)
 		.uncounted = statistic(engine, LAYOUT_UNCOUNTED),
 		.told = engine->counts.told,
 		.left_out = statistic(engine, LAYOUT_LEFT_OUT) + engine->left_out,
-		.modules = engine->placed_count,
-		.evicted = engine->evicted,
-		.refused = engine->refused,
-		.kernel_bytes = bpf_programs_bytes(engine->programs) + bpf_tables_bytes(&engine->tables),
+		.modules = engine->supply.placed_count,
+		.evicted = engine->supply.evicted,
+		.refused = engine->supply.refused,
+		.processes = bpf_supply_processes(&engine->supply),
+		.kernel_bytes = bpf_programs_bytes(engine->programs) + bpf_tables_bytes(&engine->supply.tables),
 	};
 	bpf_programs_cost(engine->programs, &statistics.runs, &statistics.nanoseconds);
-	for (size_t i = 0; i < engine->count; i++)
-		statistics.processes += engine->items[i].list.count != 0;
 	return statistics;
 }
 
