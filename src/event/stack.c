@@ -11,7 +11,9 @@ void stack_maker_init(struct stack_maker *maker, struct codes *codes, size_t max
 	*maker = (struct stack_maker){.codes = codes, .max_depth = max_depth};
 	maker->addresses = mem_alloc(max_depth * sizeof *maker->addresses);
 	maker->exact = mem_alloc(max_depth * sizeof *maker->exact);
-	maker->places = mem_zalloc((size_t)1 << PLACES_LOG2, sizeof *maker->places);
+	/* Pages that are read before they are written to would fault twice. */
+	maker->places = mem_alloc(((size_t)1 << PLACES_LOG2) * sizeof *maker->places);
+	memset(maker->places, 0, ((size_t)1 << PLACES_LOG2) * sizeof *maker->places);
 }
 
 void stack_maker_release(struct stack_maker *maker)
@@ -226,11 +228,12 @@ static void push_chain(struct stack_maker *maker, struct chain_part part, bool k
 /* Takes the mark of a stack that was not whole when it was written off the chain; STACK_WHOLE when there is none. */
 static enum stack_end take_end_mark(struct stack_maker *maker, struct chain_part *user)
 {
-	if (user->from == user->to || !stack_is_end_mark(user->to[-1]))
-		return STACK_WHOLE;
-	maker->marked = true;
-	user->to--;
-	return (enum stack_end) * user->to;
+	enum stack_end end = user->from < user->to ? stack_marked_end(user->to[-1]) : STACK_WHOLE;
+	if (end != STACK_WHOLE) {
+		maker->marked = true;
+		user->to--;
+	}
+	return end;
 }
 
 /* What was recorded as a call chain, all of it or the user part, tells little about where it should have ended. */

@@ -25,13 +25,23 @@ struct stack_place {
 };
 
 /*
- * In a call chain of which a part is missing the word behind the outermost address is the reason, a number of enum
- * stack_end. Nothing is ever mapped there, so that readers who do not know this see an address outside all code, as
- * everywhere where stacks end early.
+ * In a call chain of which a part is missing the word behind the outermost address is a mark: the reason, a number of
+ * enum stack_end, above a base. The kernel lets nobody map anything so low, so that readers who do not know this see an
+ * address outside all code, as everywhere where stacks end early. The numbers themselves would not do: where frame
+ * pointers lead out of the stack, small numbers such as the count of arguments stand in the place of addresses.
  */
-static inline bool stack_is_end_mark(uint64_t word)
+#define STACK_MARKS 0xe4d0u
+
+static inline uint64_t stack_end_mark(enum stack_end end)
 {
-	return word > STACK_WHOLE && word < STACK_ENDS;
+	return STACK_MARKS + end;
+}
+
+/* STACK_WHOLE when it is no mark. */
+static inline enum stack_end stack_marked_end(uint64_t word)
+{
+	return word > STACK_MARKS && word < STACK_MARKS + STACK_ENDS ? (enum stack_end)(word - STACK_MARKS) :
+								       STACK_WHOLE;
 }
 
 /* What a thread that makes stacks needs; one per thread. */

@@ -286,7 +286,7 @@ static void put_chain(struct buf *out, enum event_mode mode, const struct stack_
 	if (end != STACK_WHOLE) {
 		if (kernel)
 			put64(out, chain_marker(mode, false));
-		put64(out, end);
+		put64(out, stack_end_mark(end));
 		words += 1 + kernel;
 	}
 	memcpy(out->data + count_at, &(uint64_t){words}, sizeof(uint64_t));

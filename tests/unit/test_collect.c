@@ -258,8 +258,8 @@ static void chains_that_were_marked_as_truncated_still_are(void **state)
 {
 	(void)state;
 	struct run *run = start(&(struct collect_options){.threads = 1});
-	TAKE(run, USER_CHAIN(INNER, OUTER, STACK_CUT));
-	TAKE(run, USER_CHAIN(INNER, MAIN, STACK_ENDS)); /* no such reason: an address outside all code */
+	TAKE(run, USER_CHAIN(INNER, OUTER, stack_end_mark(STACK_CUT)));
+	TAKE(run, USER_CHAIN(INNER, MAIN, STACK_CUT)); /* no mark: an address outside all code */
 	finish(run);
 	expect(run, "a_b:c;[truncated];outer;inner 10\n"
 		    "a_b:c;[unknown];main;inner 10\n");

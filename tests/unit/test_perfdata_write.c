@@ -173,7 +173,8 @@ static void chains_tell_that_a_stack_is_not_whole(void **state)
 	struct seen seen = {0};
 	perfdata_close(read_back(&seen));
 	assert_int_equal(seen.sample.chain_count, 3);
-	assert_memory_equal(seen.chain, ((const uint64_t[]){(uint64_t)PERF_CONTEXT_USER, 0x401000, STACK_CUT}), 24);
+	assert_memory_equal(seen.chain,
+			    ((const uint64_t[]){(uint64_t)PERF_CONTEXT_USER, 0x401000, stack_end_mark(STACK_CUT)}), 24);
 	seen_release(&seen);
 	writer = open_writer();
 	perfdata_writer_stack(writer, &sample, &kernel, 1, STACK_BROKEN);
@@ -181,7 +182,8 @@ static void chains_tell_that_a_stack_is_not_whole(void **state)
 	seen = (struct seen){0};
 	perfdata_close(read_back(&seen));
 	assert_int_equal(seen.sample.chain_count, 4);
-	assert_memory_equal(seen.chain + 2, ((const uint64_t[]){(uint64_t)PERF_CONTEXT_USER, STACK_BROKEN}), 16);
+	assert_memory_equal(seen.chain + 2,
+			    ((const uint64_t[]){(uint64_t)PERF_CONTEXT_USER, stack_end_mark(STACK_BROKEN)}), 16);
 	seen_release(&seen);
 }
 
