@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define TEXT_ALIGN 64 /* of texts in feature sections */
+#define TEXT_ALIGN 8 /* of texts in feature sections; perf has 64, and reads any */
 
 /* The event as if its finished chains were all that was asked for. */
 static struct perf_event_attr finished_attr(const struct perf_event_attr *original, uint64_t sample_type)
