@@ -15,14 +15,15 @@
 #include "bpf/walk.h"
 
 /*
- * wick looks by itself some times a second. It is woken when so much waits: soon, where copies of stacks come fast
- * because it has not supplied something yet; not at all, where each of many short processes brings one.
+ * wick looks by itself some times a second. It is woken when so much waits, and where few processes are recorded
+ * also when a stack had to be copied because something was not supplied yet: copies of deep stacks are cut.
  */
 #define WAKE_BYTES (256u << 10)
 
 #define ABOVE_FIRST_FRAME 64 /* bytes */
 
 const volatile __u32 copy_bytes = 16384; /* of the stack, where wick unwinds */
+const volatile __u8 wakes_for_copies = 0; /* whatever they lack is supplied at once */
 const volatile __u8 timeline = 0; /* every sample is told of, with its time */
 const volatile __u32 told_singly = 0; /* and every one of these sources, by bit */
 const volatile __u32 cpu_count = 1;
@@ -127,14 +128,10 @@ __noinline int hash_kernel(__u32 slot)
 		hash_kernel(slot);                                                          \
 	} while (0)
 
-static __always_inline __u64 wake_flags(void)
+static __always_inline int send(void *data, __u64 size, int urgent)
 {
-	return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
-}
-
-static __always_inline int send(void *data, __u64 size)
-{
-	if (!bpf_ringbuf_output(&records, data, size, wake_flags()))
+	int wakes = urgent || bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > WAKE_BYTES;
+	if (!bpf_ringbuf_output(&records, data, size, wakes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP))
 		return 0;
 	count_one(LAYOUT_LOST);
 	return -1;
@@ -207,7 +204,7 @@ __noinline int send_copy(__u32 slot, __u32 kind)
 	s->record.bytes = (__u32)bytes;
 	copy->record = s->record;
 	__u64 size = __builtin_offsetof(struct layout_copy, bytes) + bytes;
-	return send(copy, size);
+	return send(copy, size, wakes_for_copies && s->record.key.end != LAYOUT_DIFFICULT);
 }
 
 /* Sends the record and the addresses of the stack. 0 or a failure. */
@@ -216,7 +213,7 @@ static __always_inline int send_stack(struct scratch *s)
 	__u64 addresses = s->record.kernel_count + s->record.user_count;
 	if (addresses > ADDRESSES_MOST)
 		addresses = ADDRESSES_MOST;
-	return send(&s->record, sizeof s->record + addresses * 8);
+	return send(&s->record, sizeof s->record + addresses * 8, 0);
 }
 
 /* A stack that wick does not know yet crosses once; it is counted from then on. 0 or a failure. */
@@ -231,7 +228,7 @@ static __always_inline int count_stack(struct scratch *s)
 	}
 	if (known) {
 		record->kind = LAYOUT_TICK;
-		return send(record, sizeof *record);
+		return send(record, sizeof *record, 0);
 	}
 	record->kind = LAYOUT_STACK;
 	if (send_stack(s))

@@ -83,7 +83,7 @@ static __always_inline int send_wait(const struct layout_thread *thread, __u64 n
 		.cpu = bpf_get_smp_processor_id(),
 		.module = thread->left,
 	};
-	return send(&record, sizeof record);
+	return send(&record, sizeof record, 0);
 }
 
 static __always_inline void count_wait(const struct layout_thread *thread, __u64 now, __u64 blocked, __u64 runnable)

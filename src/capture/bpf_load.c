@@ -142,6 +142,7 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	skeleton->rodata->pid_namespace = options->pid_namespace;
 	skeleton->rodata->max_depth = options->max_depth;
 	skeleton->rodata->copy_bytes = options->copy_bytes;
+	skeleton->rodata->wakes_for_copies = !options->many_processes;
 	skeleton->rodata->timeline = options->timeline;
 	skeleton->rodata->told_singly = options->told_singly;
 	skeleton->rodata->switch_sources = options->switches;
