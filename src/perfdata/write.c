@@ -314,7 +314,6 @@ static void write_sample(struct perfdata_writer *writer, const struct finished *
 	if (writer->sample_type & PERF_SAMPLE_PERIOD)
 		put64(out, period ? period : 1);
 	put_chain(out, sample->mode, finished->frames, finished->count, finished->end);
-	write_facts_sample(&writer->facts, time);
 	record_end(writer, time);
 }
 

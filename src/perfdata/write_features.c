@@ -99,15 +99,6 @@ void write_facts_build_id(struct write_facts *facts, const char *path, bool kern
 		facts->build_ids[id] = (struct write_build_id){.known = true, .kernel = kernel, .id = *build_id};
 }
 
-void write_facts_sample(struct write_facts *facts, uint64_t time)
-{
-	if (!facts->has_time || time < facts->first_time)
-		facts->first_time = time;
-	if (!facts->has_time || time > facts->last_time)
-		facts->last_time = time;
-	facts->has_time = true;
-}
-
 /* --- bytes --- */
 
 static void put32(struct buf *out, uint32_t value)
@@ -228,13 +219,6 @@ static bool put_events(const struct write_facts *facts, struct buf *out)
 	return true;
 }
 
-static bool put_times(const struct write_facts *facts, struct buf *out)
-{
-	put64(out, facts->first_time);
-	put64(out, facts->last_time);
-	return facts->has_time;
-}
-
 static bool put_compression(const struct write_facts *facts, struct buf *out)
 {
 	enum { VERSION = 0, ZSTD = 1, RATIO = 8 }; /* the ratio is only shown */
@@ -246,15 +230,17 @@ static bool put_compression(const struct write_facts *facts, struct buf *out)
 	return facts->compressed;
 }
 
-/* In the order of the bits, which is that of the table in the file. */
+/*
+ * In the order of the bits, which is that of the table in the file. Hotspot's parser warns of sections that it does not
+ * know: SAMPLE_TIME, the times of the first and the last sample, is such a one.
+ */
 static const struct {
 	enum feature feature;
 	bool (*put)(const struct write_facts *facts, struct buf *out);
 } sections[] = {
-	{FEATURE_BUILD_ID, put_build_ids},     {FEATURE_HOSTNAME, put_hostname}, {FEATURE_OSRELEASE, put_release},
-	{FEATURE_VERSION, put_version},        {FEATURE_ARCH, put_machine},      {FEATURE_NRCPUS, put_cpus},
-	{FEATURE_CMDLINE, put_command},        {FEATURE_EVENT_DESC, put_events}, {FEATURE_SAMPLE_TIME, put_times},
-	{FEATURE_COMPRESSED, put_compression},
+	{FEATURE_BUILD_ID, put_build_ids}, {FEATURE_HOSTNAME, put_hostname}, {FEATURE_OSRELEASE, put_release},
+	{FEATURE_VERSION, put_version},    {FEATURE_ARCH, put_machine},      {FEATURE_NRCPUS, put_cpus},
+	{FEATURE_CMDLINE, put_command},    {FEATURE_EVENT_DESC, put_events}, {FEATURE_COMPRESSED, put_compression},
 };
 #define SECTION_COUNT (sizeof sections / sizeof *sections)
 

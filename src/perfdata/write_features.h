@@ -30,8 +30,7 @@ struct write_facts {
 	struct strpool paths;
 	struct write_build_id *build_ids; /* by id of the path */
 	size_t build_id_capacity;
-	uint64_t first_time, last_time;
-	bool has_time, compressed;
+	bool compressed;
 };
 
 /* Every event has one id of its own. */
@@ -43,7 +42,6 @@ static inline uint64_t write_source_id(uint32_t source)
 void write_facts_init(struct write_facts *facts, const struct perfdata_writer_options *options, uint64_t sample_type);
 void write_facts_release(struct write_facts *facts);
 void write_facts_build_id(struct write_facts *facts, const char *path, bool kernel, const struct build_id *build_id);
-void write_facts_sample(struct write_facts *facts, uint64_t time);
 
 /* Ids and attributes, to be written at `offset` of the file. */
 void write_facts_attrs(const struct write_facts *facts, struct buf *out, uint64_t offset,
