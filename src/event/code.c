@@ -9,7 +9,6 @@
 #include "symbol/perfmap.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -134,14 +133,6 @@ static void note_held(struct codes *codes, module_id module, const char *path)
 	codes->held[codes->held_count++] = (struct held_module){module, path};
 }
 
-/* Compilers map their jit-PID.dump once, as a sign that it is there. */
-static bool is_jitdump(const char *path)
-{
-	const char *name = strrchr(path, '/');
-	int pid, end = 0;
-	return name && sscanf(name + 1, "jit-%d.dump%n", &pid, &end) == 1 && end && !name[1 + end];
-}
-
 module_id codes_add_module(struct codes *codes, const char *path, const struct build_id *build_id, int32_t pid)
 {
 	pthread_mutex_lock(&codes->lock);
@@ -160,7 +151,7 @@ module_id codes_add_module(struct codes *codes, const char *path, const struct b
 		note_root(codes, id, pid);
 	if (held)
 		note_held(codes, id, held);
-	if (pid >= 0 && is_jitdump(path)) {
+	if (pid >= 0 && jitdump_has_path(path)) {
 		MEM_ROOM(codes->dumps, codes->dump_count, codes->dump_capacity);
 		codes->dumps[codes->dump_count++] = (struct jit_file){.pid = pid, .path = mem_strdup(path)};
 	}

@@ -98,12 +98,18 @@ static bool too_many_wait(const struct perfdata *data, const struct stream *stre
 	       stream->plain.end - stream->plain.needed > SPAN_MOST;
 }
 
+/* Mappings without a time were there before the recording began, wherever they are told of. */
+static bool was_before(const struct perf_event_header *header)
+{
+	return header->type == PERF_RECORD_MMAP || header->type == PERF_RECORD_MMAP2;
+}
+
 int read_queue(struct perfdata *data, struct stream *stream, const struct perf_event_header *header,
 	       const uint8_t *record, uint64_t place)
 {
 	uint64_t time = records_time(data, header, record);
 	if (!time) {
-		if (!order_waiting(&data->order))
+		if (!order_waiting(&data->order) || was_before(header))
 			return deliver(data, place);
 		time = stream->last_time; /* its neighbours' */
 	}

@@ -5,6 +5,7 @@
 #include "perfdata/format.h"
 #include "perfdata/pack.h"
 #include "perfdata/write_features.h"
+#include "perfdata/write_held.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -23,6 +24,7 @@ struct perfdata_writer {
 	uint64_t size; /* bytes written */
 	uint64_t sample_type;
 	struct write_facts facts;
+	struct write_held held;
 	struct buf record; /* the one that is being made */
 	struct pack pack;
 	struct buf packed;
@@ -84,26 +86,41 @@ static void write_record(struct perfdata_writer *writer, const void *bytes, size
 		flush_pack(writer);
 }
 
-/* Locks the writer; record_end() unlocks it. */
-static struct buf *record_begin(struct perfdata_writer *writer, uint32_t type, uint16_t misc)
+static struct buf *record_start(struct perfdata_writer *writer, uint32_t type, uint16_t misc)
 {
 	struct perf_event_header header = {.type = type, .misc = misc};
-	pthread_mutex_lock(&writer->lock);
 	buf_clear(&writer->record);
 	buf_add(&writer->record, &header, sizeof header);
 	return &writer->record;
 }
 
-static int record_end(struct perfdata_writer *writer, uint64_t time)
+static void record_write(struct perfdata_writer *writer, uint64_t time)
 {
 	uint16_t size = (uint16_t)writer->record.size;
 	memcpy(writer->record.data + offsetof(struct perf_event_header, size), &size, sizeof size);
 	write_record(writer, writer->record.data, size);
 	if (time > writer->latest)
 		writer->latest = time;
+}
+
+static int unlock(struct perfdata_writer *writer)
+{
 	int failed = writer->out.failed.code;
 	pthread_mutex_unlock(&writer->lock);
 	return failed;
+}
+
+/* Locks the writer; record_end() unlocks it. */
+static struct buf *record_begin(struct perfdata_writer *writer, uint32_t type, uint16_t misc)
+{
+	pthread_mutex_lock(&writer->lock);
+	return record_start(writer, type, misc);
+}
+
+static int record_end(struct perfdata_writer *writer, uint64_t time)
+{
+	record_write(writer, time);
+	return unlock(writer);
 }
 
 /* Which event a record is of, where there are several. */
@@ -114,8 +131,7 @@ static void put_source(struct perfdata_writer *writer, uint32_t source)
 }
 
 /* What sample_id_all adds to records that are no samples, in the order of the kernel. */
-static int record_end_with_trailer(struct perfdata_writer *writer, int32_t pid, int32_t tid, uint64_t time,
-				   uint32_t source)
+static void put_trailer(struct perfdata_writer *writer, int32_t pid, int32_t tid, uint64_t time, uint32_t source)
 {
 	struct buf *out = &writer->record;
 	put_pair(out, pid, tid);
@@ -123,19 +139,24 @@ static int record_end_with_trailer(struct perfdata_writer *writer, int32_t pid, 
 	if (writer->sample_type & PERF_SAMPLE_CPU)
 		put_pair(out, -1, 0);
 	put_source(writer, source);
+}
+
+static int record_end_with_trailer(struct perfdata_writer *writer, int32_t pid, int32_t tid, uint64_t time,
+				   uint32_t source)
+{
+	put_trailer(writer, pid, tid, time, source);
 	return record_end(writer, time);
 }
 
-/* --- the sink --- */
+/* --- mappings; the writer is locked --- */
 
-static int take_mmap(void *context, const struct event_mmap *mmap)
+static void write_mmap(struct perfdata_writer *writer, const struct event_mmap *mmap)
 {
-	struct perfdata_writer *writer = context;
 	bool has_id = mmap->build_id.size;
 	uint32_t misc = mmap->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 	misc |= has_id ? MISC_MMAP_BUILD_ID : 0;
 	misc |= mmap->protection & PROT_EXEC || mmap->kernel ? 0 : MISC_MMAP_DATA;
-	struct buf *out = record_begin(writer, PERF_RECORD_MMAP2, (uint16_t)misc);
+	struct buf *out = record_start(writer, PERF_RECORD_MMAP2, (uint16_t)misc);
 	put_pair(out, mmap->pid, mmap->tid);
 	put64(out, mmap->start);
 	put64(out, mmap->length);
@@ -152,7 +173,37 @@ static int take_mmap(void *context, const struct event_mmap *mmap)
 	}
 	put_pair(out, (int32_t)mmap->protection, (int32_t)mmap->flags);
 	put_text(out, mmap->path);
-	return record_end_with_trailer(writer, mmap->pid, mmap->tid, mmap->time, 0);
+	put_trailer(writer, mmap->pid, mmap->tid, mmap->time, 0);
+	record_write(writer, mmap->time);
+}
+
+static void write_all_held(struct perfdata_writer *writer)
+{
+	for (size_t i = 0; i < writer->held.count; i++)
+		write_mmap(writer, &writer->held.mappings[i]);
+	write_held_close(&writer->held);
+}
+
+static void note_address(struct perfdata_writer *writer, uint64_t address)
+{
+	struct event_mmap mmap;
+	if (!write_held_note(&writer->held, address))
+		return;
+	while (write_held_take(&writer->held, address, &mmap))
+		write_mmap(writer, &mmap);
+}
+
+/* --- the sink --- */
+
+static int take_mmap(void *context, const struct event_mmap *mmap)
+{
+	struct perfdata_writer *writer = context;
+	pthread_mutex_lock(&writer->lock);
+	if (!write_held_put(&writer->held, mmap))
+		write_mmap(writer, mmap);
+	else if (write_held_is_full(&writer->held))
+		write_all_held(writer);
+	return unlock(writer);
 }
 
 static int take_comm(void *context, const struct event_comm *comm)
@@ -317,6 +368,17 @@ static void write_sample(struct perfdata_writer *writer, const struct finished *
 	record_end(writer, time);
 }
 
+static void note_stack(struct perfdata_writer *writer, const struct finished *finished)
+{
+	pthread_mutex_lock(&writer->lock);
+	if (!writer->held.closed) {
+		note_address(writer, finished->sample->ip);
+		for (size_t i = 0; i < finished->count; i++)
+			note_address(writer, chain_word(&finished->frames[i]));
+	}
+	unlock(writer);
+}
+
 /* Samples that were added up become records of their own again: other tools count records. */
 void perfdata_writer_stack(void *context, const struct batch_sample *sample, const struct stack_frame *frames,
 			   size_t count, enum stack_end end)
@@ -325,6 +387,7 @@ void perfdata_writer_stack(void *context, const struct batch_sample *sample, con
 	uint64_t samples = sample->count && !sample->sum ? sample->count : 1;
 	uint64_t share = sample->period / samples, rest = sample->period % samples;
 	double step = (double)(sample->time - sample->since) / (double)samples;
+	note_stack(context, &finished);
 	for (uint64_t i = 0; i < samples; i++) {
 		uint64_t time = i + 1 == samples ? sample->time : sample->since + (uint64_t)(step * (double)(i + 1));
 		write_sample(context, &finished, time, share + (i < rest));
@@ -345,6 +408,7 @@ void perfdata_writer_settled(struct perfdata_writer *writer, uint64_t time)
 	const struct perf_event_header round = {.type = USER_FINISHED_ROUND, .size = sizeof round};
 	pthread_mutex_lock(&writer->lock);
 	if (writer->round_bytes >= ROUND_BYTES && time >= writer->round_latest) {
+		write_all_held(writer); /* what comes later is too late for readers */
 		flush_pack(writer);
 		write_bytes(writer, &round, sizeof round);
 		writer->round_latest = writer->latest;
@@ -427,6 +491,7 @@ int perfdata_writer_open(struct perfdata_writer **ret_writer, const char *path,
 	pthread_mutex_init(&writer->lock, NULL);
 	writer->sample_type = common_sample_type(options);
 	write_facts_init(&writer->facts, options, writer->sample_type);
+	write_held_init(&writer->held);
 	writer->facts.compressed = options->compress && pack_init(&writer->pack);
 	write_beginning(writer);
 	*ret_writer = writer;
@@ -454,6 +519,7 @@ static void writer_free(struct perfdata_writer *writer)
 {
 	pthread_mutex_destroy(&writer->lock);
 	write_facts_release(&writer->facts);
+	write_held_release(&writer->held);
 	buf_release(&writer->record);
 	buf_release(&writer->packed);
 	pack_release(&writer->pack);

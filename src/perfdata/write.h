@@ -5,8 +5,8 @@
  * The writer is one more consumer beside a collector: perfdata_writer_sink() takes the records that tell of processes
  * and mappings (tee the tap's records into both, see event/tee.h), perfdata_writer_stack() takes unwound samples and
  * has the signature of the collector's `each`. The two may be called by different threads, in any order of time:
- * readers
- * sort by time.
+ * readers sort by time. Mappings wait for the first sample that lies in them; those in which none lies are left out of
+ * a short recording.
  *
  * The file is streamed to a temporary and takes its name when it is whole. What is written so far is readable as that
  * of a recorder that was killed: the events come first, and a header that tells no size means "up to the end".

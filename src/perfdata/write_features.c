@@ -5,7 +5,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define TEXT_ALIGN 8 /* of texts in feature sections; perf has 64, and reads any */
+/* Texts in feature sections are filled up to multiples of these; perf has 64, and reads any. */
+#define TEXT_ALIGN 4
+#define PATH_ALIGN 8 /* behind which the next record begins */
 
 /* The event as if its finished chains were all that was asked for. */
 static struct perf_event_attr finished_attr(const struct perf_event_attr *original, uint64_t sample_type)
@@ -111,19 +113,19 @@ static void put64(struct buf *out, uint64_t value)
 	buf_add(out, &value, sizeof value);
 }
 
-/* With its NUL, and zeros up to a multiple of TEXT_ALIGN. */
-static void put_filled_text(struct buf *out, const char *text, size_t length)
+/* With its NUL, and zeros up to a multiple of `align`. */
+static void put_filled_text(struct buf *out, const char *text, size_t length, size_t align)
 {
-	static const char zeros[TEXT_ALIGN];
+	static const char zeros[PATH_ALIGN];
 	buf_add(out, text, length);
-	buf_add(out, zeros, TEXT_ALIGN - length % TEXT_ALIGN);
+	buf_add(out, zeros, align - length % align);
 }
 
 static void put_text(struct buf *out, const char *text)
 {
 	size_t length = strlen(text);
 	put32(out, (uint32_t)(length / TEXT_ALIGN + 1) * TEXT_ALIGN);
-	put_filled_text(out, text, length);
+	put_filled_text(out, text, length, TEXT_ALIGN);
 }
 
 void write_facts_attrs(const struct write_facts *facts, struct buf *out, uint64_t offset,
@@ -150,7 +152,7 @@ static bool put_build_ids(const struct write_facts *facts, struct buf *out)
 	enum { ENTRY = sizeof(struct perf_event_header) + 4 + 24 };
 	for (str_id i = 0; i < facts->paths.count && i < facts->build_id_capacity; i++) {
 		const struct write_build_id *entry = &facts->build_ids[i];
-		size_t length = strpool_length(&facts->paths, i), size = ENTRY + (length / TEXT_ALIGN + 1) * TEXT_ALIGN;
+		size_t length = strpool_length(&facts->paths, i), size = ENTRY + (length / PATH_ALIGN + 1) * PATH_ALIGN;
 		if (!entry->known || size > UINT16_MAX)
 			continue;
 		uint16_t mode = entry->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
@@ -160,7 +162,7 @@ static bool put_build_ids(const struct write_facts *facts, struct buf *out)
 		put32(out, UINT32_MAX); /* of the host, no guest */
 		buf_add(out, entry->id.bytes, BUILD_ID_MOST);
 		buf_add(out, id_size, sizeof id_size);
-		put_filled_text(out, strpool_text(&facts->paths, i), length);
+		put_filled_text(out, strpool_text(&facts->paths, i), length, PATH_ALIGN);
 	}
 	return out->size;
 }

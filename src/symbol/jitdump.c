@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -246,6 +247,13 @@ static int open_bytes(struct jitdump **ret_dump, const uint8_t *bytes, size_t si
 int jitdump_open_bytes(struct jitdump **ret_dump, const void *bytes, size_t size, struct err *err)
 {
 	return open_bytes(ret_dump, bytes, size, "jitdump in memory", err);
+}
+
+bool jitdump_has_path(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	int pid, end = 0;
+	return name && sscanf(name + 1, "jit-%d.dump%n", &pid, &end) == 1 && end && !name[1 + end];
 }
 
 int jitdump_open(struct jitdump **ret_dump, const char *path, struct err *err)

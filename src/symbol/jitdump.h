@@ -27,6 +27,9 @@ struct jitdump_frame {
 	uint64_t start;
 };
 
+/* Whether it is called jit-PID.dump. Compilers map it once, as a sign that it is there. */
+bool jitdump_has_path(const char *path);
+
 /* ERR_FORMAT when it is no jitdump, ERR_EMPTY when it holds no code. */
 int jitdump_open(struct jitdump **ret_dump, const char *path, struct err *err);
 /* The same from bytes, which need not stay. */

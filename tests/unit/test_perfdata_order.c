@@ -81,6 +81,29 @@ static void records_without_time_stay_with_their_neighbours(void **state)
 		   0);
 }
 
+static void put_simple_mmap(struct buf *out, const char *path, uint32_t tid, uint64_t time)
+{
+	CLEANUP_BUF struct buf body = {0};
+	put_pair(&body, 1, tid);
+	for (uint64_t word = 1; word <= 3; word++) /* start, length, offset */
+		put64(&body, word << 12);
+	put_text(&body, path, 8);
+	put_pair(&body, 1, tid);
+	put64(&body, time);
+	put_record(out, PERF_RECORD_MMAP, 0, &body);
+}
+
+static void mappings_without_time_were_there_before_the_recording(void **state)
+{
+	(void)state;
+	CLEANUP_BUF struct buf records = {0};
+	put_simple_sample(&records, 1, 1, 300);
+	put_simple_sample(&records, 2, 2, 100);
+	put_simple_mmap(&records, "/bin/early", 2, 0);
+	put_simple_mmap(&records, "/bin/then", 2, 200);
+	expect_log(&records, "mmap /bin/early 0\nsample 2 2 100\nmmap /bin/then 200\nsample 1 1 300\n", 0);
+}
+
 static void samples_without_time_come_as_they_stand(void **state)
 {
 	(void)state;
@@ -594,6 +617,7 @@ int main(void)
 		cmocka_unit_test(records_that_come_too_late_are_delivered_and_counted),
 		cmocka_unit_test(equal_times_keep_the_order_of_the_file),
 		cmocka_unit_test(records_without_time_stay_with_their_neighbours),
+		cmocka_unit_test(mappings_without_time_were_there_before_the_recording),
 		cmocka_unit_test(samples_without_time_come_as_they_stand),
 		cmocka_unit_test(the_sink_can_stop_reading),
 		cmocka_unit_test(order_is_stable_for_any_times),

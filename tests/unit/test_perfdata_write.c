@@ -235,7 +235,9 @@ static void other_records_come_back_as_they_were_given(void **state)
 {
 	(void)state;
 	struct perfdata_writer *writer = open_writer();
+	const struct stack_frame inside[] = {{.exact = true, .ip = 0x401fff}, {.ip = 0x7000 + 1}};
 	put_others(writer);
+	put_stack(writer, 10, inside, 2);
 	finish(writer);
 	struct seen seen = {0};
 	struct perfdata *data = read_back(&seen);
@@ -260,6 +262,94 @@ static void other_records_come_back_as_they_were_given(void **state)
 	assert_int_equal(perfdata_quality(data)->malformed, 0);
 	perfdata_close(data);
 	seen_release(&seen);
+}
+
+static void put_mapping(struct perfdata_writer *writer, uint64_t time, uint64_t start, const char *path)
+{
+	struct event_sink sink = perfdata_writer_sink(writer);
+	struct event_mmap mmap = {.pid = 7,
+				  .tid = 7,
+				  .time = time,
+				  .start = start,
+				  .length = 0x2000,
+				  .protection = PROT_READ | PROT_EXEC,
+				  .path = path,
+				  .build_id = {.size = 1, .bytes = {7}}};
+	assert_int_equal(sink.mmap(sink.context, &mmap), 0);
+}
+
+static void put_leaf(struct perfdata_writer *writer, uint64_t time, uint64_t ip)
+{
+	put_stack(writer, time, &(struct stack_frame){.exact = true, .ip = ip}, 1);
+}
+
+static void mappings_in_which_no_sample_lies_are_left_out(void **state)
+{
+	(void)state;
+	struct perfdata_writer *writer = open_writer();
+	put_mapping(writer, 0, 0x10000, "/lib/before-recording");
+	put_mapping(writer, 5, 0x20000, "/lib/never-seen");
+	put_mapping(writer, 6, 0x30000, "/lib/first-byte");
+	put_mapping(writer, 7, 0x40000, "/lib/last-byte");
+	put_mapping(writer, 8, 0x50000, "/lib/ends-before");
+	put_mapping(writer, 9, 0x60000, "/tmp/jit-7.dump");
+	put_mapping(writer, 10, 0x70000, "/lib/returned-to-its-end");
+	put_mapping(writer, 11, 0x72000, "/lib/begins-where-a-call-returns");
+	put_leaf(writer, 100, 0x30000);
+	put_leaf(writer, 101, 0x41fff);
+	put_leaf(writer, 102, 0x52000);
+	put_stack(writer, 103, &(struct stack_frame){.ip = 0x72000}, 1);
+	put_leaf(writer, 104, 0x80000);
+	put_mapping(writer, 20, 0x80000, "/lib/told-late");
+	put_leaf(writer, 50, 0x11000); /* older than what is in the file already */
+	finish(writer);
+	struct seen seen = {0};
+	struct perfdata *data = read_back(&seen);
+	const char *text = seen_text(&seen), *before = strstr(text, "/lib/before-recording");
+	assert_non_null(before);
+	assert_true(before < strstr(text, "sample")); /* though it comes last */
+	assert_null(strstr(text, "/lib/never-seen"));
+	assert_non_null(strstr(text, "/lib/first-byte"));
+	assert_non_null(strstr(text, "/lib/last-byte"));
+	assert_null(strstr(text, "/lib/ends-before"));
+	assert_non_null(strstr(text, "/tmp/jit-7.dump"));
+	assert_non_null(strstr(text, "/lib/returned-to-its-end"));
+	assert_null(strstr(text, "/lib/begins-where-a-call-returns"));
+	assert_non_null(strstr(text, "/lib/told-late"));
+	assert_int_equal(perfdata_quality(data)->out_of_order, 0);
+	size_t count;
+	perfdata_build_ids(data, &count);
+	assert_int_equal(count, 6); /* of those that are there */
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
+/* A mapping behind the end of a round would be too late; and so many would be slow to look through. */
+static void mappings_of_long_recordings_are_all_there(void **state)
+{
+	(void)state;
+	enum { MANY = 3000, STEPS = 5000 };
+	struct stack_frame frames[64] = {0};
+	for (int rounds = 0; rounds < 2; rounds++) {
+		struct perfdata_writer *writer = open_writer();
+		put_mapping(writer, 1, 0x10000, "/lib/early");
+		for (uint64_t i = 1; i <= MANY && !rounds; i++)
+			put_mapping(writer, i, i << 20, "/lib/many");
+		for (uint64_t time = 1; time <= STEPS && rounds; time++) {
+			put_stack(writer, time, frames, 64);
+			perfdata_writer_settled(writer, time);
+		}
+		put_mapping(writer, 2 * STEPS, 0x20000, "/lib/late");
+		put_leaf(writer, 3 * STEPS, 0x10000);
+		finish(writer);
+		struct seen seen = {0};
+		struct perfdata *data = read_back(&seen);
+		assert_non_null(strstr(seen_text(&seen), "/lib/early"));
+		assert_non_null(strstr(seen_text(&seen), "/lib/late"));
+		assert_int_equal(perfdata_quality(data)->out_of_order, 0);
+		perfdata_close(data);
+		seen_release(&seen);
+	}
 }
 
 static const char *fact(struct perfdata *data, const char *name)
@@ -551,6 +641,8 @@ int main(void)
 		WITH_FILE(samples_come_back_with_their_chains),
 		WITH_FILE(chains_tell_that_a_stack_is_not_whole),
 		WITH_FILE(other_records_come_back_as_they_were_given),
+		WITH_FILE(mappings_in_which_no_sample_lies_are_left_out),
+		WITH_FILE(mappings_of_long_recordings_are_all_there),
 		WITH_FILE(the_header_describes_events_and_machine),
 		WITH_FILE(rounds_keep_the_order_of_time),
 		WITH_FILE(compressed_records_come_back_as_they_were),
