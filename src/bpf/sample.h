@@ -28,8 +28,8 @@ const volatile __u8 timeline = 0; /* every sample is told of, with its time */
 const volatile __u32 told_singly = 0; /* and every one of these sources, by bit */
 const volatile __u32 cpu_count = 1;
 
-const volatile __u32 pid_namespace =
-	0; /* whose numbers wick knows; 0: the initial one, whose numbers the kernel uses */
+/* Whose numbers wick knows; 0: the initial one, whose numbers the kernel uses. */
+const volatile __u32 pid_namespace = 0;
 
 #define NAMESPACES_MOST 8 /* that are looked at; the kernel allows 32 in each other */
 

@@ -223,7 +223,7 @@ static __always_inline struct layout_thread *thread_that_leaves(__u32 pid, __u32
 }
 
 /*
- * The stack of a thread that leaves its CPU. The key is noted before it is looked for: wick takes stacks out of the map
+ * Notes the stack when wick has it already. The key is noted before it is looked for: wick takes stacks out of the map
  * of counts and looks afterwards who still needs them.
  */
 static __always_inline int leave_with_known(struct scratch *s, struct layout_thread *thread)
@@ -235,6 +235,7 @@ static __always_inline int leave_with_known(struct scratch *s, struct layout_thr
 	return 1;
 }
 
+/* The stack of a thread that leaves its CPU. */
 static __always_inline void leave_with_stack(struct scratch *s, struct layout_thread *thread)
 {
 	struct layout_record *record = &s->record;

@@ -95,8 +95,11 @@ static int refused(int error, const char *log, struct err *err)
 	case ENOSYS:
 		return err_set(err, ERR_SYSTEM, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
 	default:
-		return err_set(err, ERR_SYSTEM, "the kernel refuses the BPF programs: %s",
-			       *reason ? reason : strerror(error));
+		return err_set(err, ERR_SYSTEM, "the kernel refuses the BPF programs: %s%s",
+			       *reason ? reason : strerror(error),
+			       strstr(reason, "bpf_probe_read") ?
+				       ", as it does when it is locked down (lockdown=confidentiality)" :
+				       "");
 	}
 }
 
