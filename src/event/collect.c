@@ -599,9 +599,9 @@ void collector_finish(struct collector *collector, struct profile *profile)
 		return;
 	pthread_t thread;
 	bool started = start_kernel(collector, &thread);
-	struct profile *addresses = &collector->workers[0].tally.profile;
-	for (unsigned i = 1; i < collector->worker_count; i++)
-		profile_merge(addresses, &collector->workers[i].tally.profile);
+	struct profile **addresses CLEANUP_FREE = mem_alloc(collector->worker_count * sizeof *addresses);
+	for (unsigned i = 0; i < collector->worker_count; i++)
+		addresses[i] = &collector->workers[i].tally.profile;
 	if (collector->options.followed)
 		codes_reread_maps(&collector->codes);
 	struct symbolize_options options = {
@@ -611,7 +611,7 @@ void collector_finish(struct collector *collector, struct profile *profile)
 		.addresses = collector->options.addresses,
 		.filter = collector->options.filter.profile,
 	};
-	symbolize_profile(profile, addresses, &collector->codes, &options);
+	symbolize_profiles(profile, addresses, collector->worker_count, &collector->codes, &options);
 	if (started)
 		pthread_join(thread, NULL);
 	profile->quality.lost += collector->lost;

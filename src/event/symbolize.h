@@ -43,6 +43,7 @@ struct symbolizer;
 struct symbolizer_stack {
 	stack_id stack; /* with names */
 	bool truncated, unresolved; /* what the quality counts */
+	bool outside; /* nothing of it is there yet */
 };
 
 struct symbolizer *symbolizer_new(struct profile *profile, struct codes *codes,
@@ -57,10 +58,11 @@ value_id symbolizer_value(const struct symbolizer *symbolizer, const struct prof
 void symbolizer_count(struct profile *profile, value_id value, uint32_t count, const struct symbolizer_stack *stack);
 
 /*
- * Adds `addresses`, with names, to an initialised profile, and counts samples, truncated stacks and unresolved frames
- * in its quality. Each distinct address is looked up once, on all threads.
+ * Adds `count` profiles of addresses, with names, to an initialised profile, and counts samples, truncated stacks and
+ * unresolved frames in its quality. Each distinct address is looked up once, on all threads. The first of `addresses`
+ * may get the others.
  */
-void symbolize_profile(struct profile *profile, const struct profile *addresses, struct codes *codes,
-		       const struct symbolize_options *options);
+void symbolize_profiles(struct profile *profile, struct profile *const *addresses, size_t count, struct codes *codes,
+			const struct symbolize_options *options);
 
 #endif

@@ -46,14 +46,19 @@ static void follow_threads(struct profile_follower *to, struct profile *into, co
 	}
 }
 
-static void follow_stacks(struct profile_follower *to, struct profile *into, const struct profile *from)
+void profile_follow_frames(struct profile_follower *to, struct profile *into, const struct profile *from)
 {
+	follow_functions(to, into, from);
 	ROOM(to, frames, frame_capacity, from->frame_count);
 	for (; to->frame_count < from->frame_count; to->frame_count++) {
 		struct frame frame = from->frames[to->frame_count];
 		frame.function = to->functions[frame.function];
 		to->frames[to->frame_count] = profile_frame(into, frame);
 	}
+}
+
+static void follow_stacks(struct profile_follower *to, struct profile *into, const struct profile *from)
+{
 	ROOM(to, stacks, stack_capacity, from->stack_count);
 	for (; to->stack_count < from->stack_count; to->stack_count++) {
 		const struct stack *stack = &from->stacks[to->stack_count];
@@ -83,7 +88,7 @@ static void follow_values(struct profile_follower *to, struct profile *into, con
 
 void profile_follow_names(struct profile_follower *follower, struct profile *into, const struct profile *from)
 {
-	follow_functions(follower, into, from);
+	profile_follow_frames(follower, into, from);
 	follow_threads(follower, into, from);
 	follow_stacks(follower, into, from);
 	follow_values(follower, into, from);

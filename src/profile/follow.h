@@ -27,6 +27,8 @@ struct profile_follower {
 };
 
 void profile_follower_release(struct profile_follower *follower);
+/* Adds to `into` the strings, functions and frames that `from` has got. */
+void profile_follow_frames(struct profile_follower *follower, struct profile *into, const struct profile *from);
 /* Adds to `into` the strings, functions, frames, stacks, threads and value types that `from` has got. */
 void profile_follow_names(struct profile_follower *follower, struct profile *into, const struct profile *from);
 /*
