@@ -77,39 +77,49 @@ static uint32_t thread_node(struct builder *b, thread_id thread)
 	return label == LABEL_HIDDEN ? NODE_ROOT : child(b, NODE_ROOT, label);
 }
 
-/* Fills b->path with the stacks from `stack` (inclusive) up to, not including, the first one that `known` has. */
-static size_t climb(struct builder *b, stack_id stack, const uint32_t *known)
+/* Marks the stacks that samples of the group have, and those they are called from. */
+static void mark_needed(const struct builder *b, const uint32_t *group, size_t count, bool *needed)
 {
-	size_t count = 0;
-	while (stack != STACK_ROOT && (!known || known[stack] == NODE_UNSET)) {
-		b->path = mem_grow(b->path, &b->path_capacity, count + 1, sizeof *b->path);
-		b->path[count++] = stack;
-		stack = b->profile->stacks[stack].parent;
-	}
-	return count;
+	const struct profile *profile = b->profile;
+	memset(needed, 0, profile->stack_count * sizeof *needed);
+	for (size_t i = 0; i < count; i++)
+		needed[profile->samples[group[i]].stack] = true;
+	for (size_t i = profile->stack_count; i-- > STACK_ROOT + 1;)
+		if (needed[i])
+			needed[profile->stacks[i].parent] = true;
+}
+
+static void prefetch_step(const struct builder *b, uint32_t parent, frame_id frame)
+{
+	if (parent == NODE_OUT)
+		return;
+	__builtin_prefetch(&b->first_child[parent]);
+	index_map_prefetch(&b->children, hash_pair(parent, b->frame_label[frame]));
 }
 
 /*
- * Samples grouped by the label of their thread: within a group a stack always leads to the same node, so that each
- * stack is walked once.
+ * Samples grouped by the label of their thread: within a group a stack always leads to the same node. Callers come
+ * before what they call, so one pass over the stacks will do.
  */
-static void add_group(struct builder *b, const uint32_t *group, size_t count, uint32_t *known)
+static void add_group(struct builder *b, const uint32_t *group, size_t count, bool *needed, uint32_t *node)
 {
-	const struct stack *stacks = b->profile->stacks;
-	uint32_t start = thread_node(b, b->profile->samples[group[0]].thread);
-	known[STACK_ROOT] = start;
+	const struct profile *profile = b->profile;
+	const struct stack *stacks = profile->stacks;
+	mark_needed(b, group, count, needed);
+	node[STACK_ROOT] = thread_node(b, profile->samples[group[0]].thread);
+	for (size_t i = STACK_ROOT + 1; i < profile->stack_count; i++) {
+		const struct stack *ahead = &stacks[i + STACKS_AHEAD];
+		if (i + STACKS_AHEAD < profile->stack_count && needed[i + STACKS_AHEAD] && ahead->parent < i)
+			prefetch_step(b, node[ahead->parent], ahead->frame);
+		if (needed[i])
+			node[i] = step(b, node[stacks[i].parent], stacks[i].frame);
+	}
 	for (size_t i = 0; i < count; i++) {
-		const struct sample *sample = &b->profile->samples[group[i]];
-		size_t steps = climb(b, sample->stack, known);
-		for (size_t k = steps; k-- > 0;) {
-			stack_id stack = b->path[k];
-			known[stack] = step(b, known[stacks[stack].parent], stacks[stack].frame);
-		}
-		uint32_t node = known[sample->stack];
-		if (node == NODE_OUT)
+		const struct sample *sample = &profile->samples[group[i]];
+		if (node[sample->stack] == NODE_OUT)
 			b->tree->left_out++;
 		else
-			add_self(b, node, sample);
+			add_self(b, node[sample->stack], sample);
 	}
 }
 
@@ -149,12 +159,11 @@ static void add_merged(struct builder *b)
 	size_t *group_end CLEANUP_FREE = mem_alloc((b->labels.count + 1) * sizeof *group_end);
 	size_t groups;
 	group_samples(b, order, group_end, &groups);
-	uint32_t *known CLEANUP_FREE = mem_alloc(profile->stack_count * sizeof *known);
+	uint32_t *node CLEANUP_FREE = mem_alloc(profile->stack_count * sizeof *node); /* by stack */
+	bool *needed CLEANUP_FREE = mem_alloc(profile->stack_count * sizeof *needed);
 	size_t from = 0;
 	for (size_t g = 0; g < groups; g++) {
-		for (size_t i = 0; i < profile->stack_count; i++)
-			known[i] = NODE_UNSET;
-		add_group(b, order + from, group_end[g] - from, known);
+		add_group(b, order + from, group_end[g] - from, needed, node);
 		from = group_end[g];
 	}
 }
@@ -188,10 +197,21 @@ static void adopt_stacks(struct builder *b)
 			add_self(b, profile->samples[i].stack, &profile->samples[i]);
 }
 
+/* Fills b->path with the stacks from `stack` up to the outermost one. */
+static size_t climb(struct builder *b, stack_id stack)
+{
+	size_t count = 0;
+	for (; stack != STACK_ROOT; stack = b->profile->stacks[stack].parent) {
+		b->path = mem_grow(b->path, &b->path_capacity, count + 1, sizeof *b->path);
+		b->path[count++] = stack;
+	}
+	return count;
+}
+
 /* The labels of one sample, outermost first, into b->path; returns their number or SIZE_MAX when it is left out. */
 static size_t sample_labels(struct builder *b, const struct sample *sample)
 {
-	size_t steps = climb(b, sample->stack, NULL);
+	size_t steps = climb(b, sample->stack);
 	b->path = mem_grow(b->path, &b->path_capacity, steps * 2 + 1, sizeof *b->path);
 	uint32_t *labels = b->path + steps;
 	size_t count = 0;

@@ -32,7 +32,6 @@ struct builder {
 
 #define NODE_ROOT 0
 #define NODE_OUT UINT32_MAX /* the stack has no frame of options->base so far */
-#define NODE_UNSET (UINT32_MAX - 1)
 
 /* Gives all nodes their totals, gives up the lightest beyond the budget, and moves the rest into the tree, in order. */
 void builder_finish(struct builder *b);
