@@ -1,12 +1,7 @@
 #include "base/mem.h"
 
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-
-#define MAPPED_FROM (1 << 20) /* bytes from which on an array has a mapping of its own */
-#define HUGE_PAGE ((size_t)2 << 20)
 
 static void abort_on_exhausted(size_t wanted)
 {
@@ -20,22 +15,6 @@ static void (*exhausted)(size_t wanted) = abort_on_exhausted;
 void mem_on_exhausted(void (*handler)(size_t wanted))
 {
 	exhausted = handler;
-}
-
-void mem_settle(void)
-{
-	/* A value that is set stays: else it grows with what is freed, and large arrays are copied when they grow. */
-	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM);
-}
-
-/* Large arrays are mostly tables that are looked at all over: huge pages spare page faults and misses of the TLB. */
-static void *in_huge_pages(void *pointer, size_t size)
-{
-	if (size >= 2 * HUGE_PAGE) {
-		uintptr_t from = ((uintptr_t)pointer + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-		madvise((void *)from, ((uintptr_t)pointer + size - from) & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
-	}
-	return pointer;
 }
 
 static size_t checked_size(size_t count, size_t size)
@@ -54,7 +33,7 @@ static void *checked(void *pointer, size_t size)
 		exhausted(size);
 		abort();
 	}
-	return in_huge_pages(pointer, size);
+	return pointer;
 }
 
 void *mem_alloc(size_t size)

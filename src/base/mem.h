@@ -15,9 +15,6 @@
 /* Sets what to call when memory runs out. It must not return. */
 void mem_on_exhausted(void (*handler)(size_t wanted));
 
-/* Called once, before there are threads: makes large arrays grow in place, and their memory go back when they go. */
-void mem_settle(void);
-
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t count, size_t size);
 void *mem_realloc(void *old, size_t count, size_t size);

@@ -103,7 +103,6 @@ int main(int argc, char **argv)
 	hold_standard_streams();
 	/* For the width of characters; numbers stay as they are in C. */
 	setlocale(LC_CTYPE, "C.UTF-8");
-	mem_settle();
 	mem_on_exhausted(die_without_memory);
 	set_signals();
 	int code = run(argc, argv);

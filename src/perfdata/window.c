@@ -14,7 +14,8 @@
 #define STEP (128u << 10)
 #define RING_LEAST (2 * STEP)
 #define FREE_STEP (64u << 20) /* bytes of the temporary file to give back at once */
-#define MAP_STEP (8u << 20) /* bytes of the map to look at before pages of it are given back */
+#define MAP_STEP (8ull << 20) /* bytes of the map to look at before pages of it are given back */
+#define PAGER_STEP (1u << 20) /* bytes to go on by before the pager is told */
 #define MAP_BEHIND (8ull << 20) /* bytes that are not needed here any more, but may be by who got them */
 #define MAP_MOST (96ull << 20) /* more bytes of the map are given back though they will be asked for */
 
@@ -43,6 +44,13 @@ void window_map(struct window *window)
 	window->map = map;
 	window->map_size = (size_t)status.st_size;
 	window->start = 0;
+	window->pager = pager_new(window->map, window->map_size);
+}
+
+/* Up to where pages may be given back: nobody will ask for them here. */
+static uint64_t left_behind(const struct window *window)
+{
+	return window->needed > MAP_BEHIND ? (window->needed - MAP_BEHIND) & ~(MAP_STEP - 1) : 0;
 }
 
 bool window_advance(struct window *window, uint64_t limit)
@@ -52,6 +60,10 @@ bool window_advance(struct window *window, uint64_t limit)
 	if (window->end >= limit)
 		return false;
 	window->end = limit - window->end < STEP ? limit : window->end + STEP;
+	if (window->pager && window->end - window->told >= PAGER_STEP) {
+		pager_follow(window->pager, window->end, left_behind(window));
+		window->told = window->end;
+	}
 	return true;
 }
 
@@ -67,22 +79,25 @@ void window_touch(struct window *window, size_t size)
 	if (!window->map || window->touched < MAP_STEP)
 		return;
 	window->touched = 0;
-	uint64_t needed = window->needed > MAP_BEHIND ? (window->needed - MAP_BEHIND) & ~(MAP_BEHIND - 1) : 0;
+	uint64_t left = left_behind(window);
 	bool much = window->end - window->freed > MAP_MOST;
-	if (needed > window->freed || much)
-		give_back(window, window->freed, much ? window->map_size : needed);
-	if (needed > window->freed)
-		window->freed = needed;
+	if (much || (left > window->freed && !window->pager))
+		give_back(window, window->freed, much ? window->map_size : left);
+	if (left > window->freed)
+		window->freed = left;
 }
 
 void window_rest(struct window *window)
 {
+	pager_free(window->pager);
+	window->pager = NULL;
 	if (window->map)
 		give_back(window, 0, window->map_size);
 }
 
 void window_release(struct window *window)
 {
+	pager_free(window->pager);
 	if (window->map)
 		munmap((void *)window->map, window->map_size);
 	free(window->ring);

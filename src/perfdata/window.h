@@ -9,6 +9,8 @@
 #ifndef WICK_PERFDATA_WINDOW_H
 #define WICK_PERFDATA_WINDOW_H
 
+#include "perfdata/pager.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +28,8 @@ struct window {
 	const uint8_t *map; /* the file from offset 0 on; NULL: there is only the ring */
 	size_t map_size;
 	size_t touched; /* bytes of the map that were looked at since its pages were given back */
+	struct pager *pager; /* of the map; NULL: none */
+	uint64_t told; /* where `end` was when the pager was told */
 };
 
 /* An unnamed file for more than a few bytes; -1 when no folder takes one. */

@@ -1,0 +1,102 @@
+#include "perfdata/pager.h"
+
+#include "base/mem.h"
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+
+#define SMALL (32u << 20) /* a file that is read before a thread helps */
+#define STEP (2ull << 20) /* bytes at once */
+#define AHEAD (16ull << 20)
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* from Linux 5.14 on */
+#endif
+
+struct pager {
+	const uint8_t *map;
+	uint64_t size;
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t moved;
+	uint64_t at, needed; /* of the reader */
+	bool ended;
+};
+
+/* Waits for something to do: to map the step before `*ret_to`, to give back what is before `*ret_needed`, or both. */
+static bool next_task(struct pager *pager, uint64_t mapped, uint64_t freed, uint64_t *ret_to, uint64_t *ret_needed)
+{
+	pthread_mutex_lock(&pager->lock);
+	for (;;) {
+		uint64_t goal = pager->at + AHEAD < pager->size ? (pager->at + AHEAD) & ~(STEP - 1) : pager->size;
+		uint64_t needed = pager->needed & ~(STEP - 1);
+		*ret_to = goal > mapped ? (mapped > pager->at ? mapped : pager->at & ~(STEP - 1)) + STEP : mapped;
+		*ret_needed = needed > freed ? needed : freed;
+		if (pager->ended || *ret_to > mapped || *ret_needed > freed)
+			break;
+		pthread_cond_wait(&pager->moved, &pager->lock);
+	}
+	bool ended = pager->ended;
+	pthread_mutex_unlock(&pager->lock);
+	return !ended;
+}
+
+static void *turn_pages(void *context)
+{
+	struct pager *pager = context;
+	uint64_t mapped = 0, freed = 0, to, needed;
+	while (next_task(pager, mapped, freed, &to, &needed)) {
+		if (to > mapped) {
+			/* Where the kernel cannot do it the reader's own faults will. */
+			uint64_t end = to < pager->size ? to : pager->size;
+			madvise((void *)(pager->map + to - STEP), (size_t)(end - (to - STEP)), MADV_POPULATE_READ);
+			mapped = to;
+		}
+		if (needed > freed) {
+			madvise((void *)(pager->map + freed), (size_t)(needed - freed), MADV_DONTNEED);
+			freed = needed;
+		}
+	}
+	return NULL;
+}
+
+struct pager *pager_new(const uint8_t *map, size_t size)
+{
+	if (size < SMALL || parallel_cores() < 2)
+		return NULL;
+	struct pager *pager = mem_zalloc(1, sizeof *pager);
+	*pager = (struct pager){.map = map, .size = size};
+	pthread_mutex_init(&pager->lock, NULL);
+	pthread_cond_init(&pager->moved, NULL);
+	if (pthread_create(&pager->thread, NULL, turn_pages, pager) == 0)
+		return pager;
+	pthread_cond_destroy(&pager->moved);
+	pthread_mutex_destroy(&pager->lock);
+	free(pager);
+	return NULL;
+}
+
+void pager_follow(struct pager *pager, uint64_t at, uint64_t needed)
+{
+	pthread_mutex_lock(&pager->lock);
+	pager->at = at;
+	pager->needed = needed;
+	pthread_cond_signal(&pager->moved);
+	pthread_mutex_unlock(&pager->lock);
+}
+
+void pager_free(struct pager *pager)
+{
+	if (!pager)
+		return;
+	pthread_mutex_lock(&pager->lock);
+	pager->ended = true;
+	pthread_cond_signal(&pager->moved);
+	pthread_mutex_unlock(&pager->lock);
+	pthread_join(pager->thread, NULL);
+	pthread_cond_destroy(&pager->moved);
+	pthread_mutex_destroy(&pager->lock);
+	free(pager);
+}
