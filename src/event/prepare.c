@@ -47,7 +47,8 @@ static void *prepare(void *context)
 	struct place *places = NULL;
 	size_t count, capacity = 0;
 	/* The reader of the rings may have a higher one, which this work does not deserve. */
-	(void)!setpriority(PRIO_PROCESS, 0, 0);
+	if (getpriority(PRIO_PROCESS, 0) < 0)
+		(void)!setpriority(PRIO_PROCESS, 0, 0);
 	while (take(preparer, &places, &capacity, &count)) {
 		for (size_t i = 0; i < count && !__atomic_load_n(&preparer->stopped, __ATOMIC_RELAXED); i++) {
 			struct symbol_frame frames[INLINED_MOST];
