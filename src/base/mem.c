@@ -1,5 +1,7 @@
 #include "base/mem.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +17,14 @@ static void (*exhausted)(size_t wanted) = abort_on_exhausted;
 void mem_on_exhausted(void (*handler)(size_t wanted))
 {
 	exhausted = handler;
+}
+
+#define MAPPED_FROM (32 << 20) /* the most that malloc allows */
+
+void mem_keep_freed(void)
+{
+	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 
 static size_t checked_size(size_t count, size_t size)

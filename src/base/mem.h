@@ -15,6 +15,12 @@
 /* Sets what to call when memory runs out. It must not return. */
 void mem_on_exhausted(void (*handler)(size_t wanted));
 
+/*
+ * What is freed from here on waits for the next who wants memory instead of going back to the system, which gives it
+ * again one page fault after the other. For commands that build one large thing after the other and end.
+ */
+void mem_keep_freed(void);
+
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t count, size_t size);
 void *mem_realloc(void *old, size_t count, size_t size);
