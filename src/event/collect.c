@@ -93,6 +93,7 @@ struct collector *collector_new(const struct collect_options *options)
 		worker->collector = collector;
 		pthread_mutex_init(&worker->lock, NULL);
 		tally_init(&worker->tally, options->keep_order);
+		worker->tally.unmapped_apart = options->addresses;
 		stack_maker_init(&worker->maker, &collector->codes, collector->options.max_depth);
 		worker->maker.foreign = options->foreign;
 		worker->maker.identify = makes_profile(options) ? tally_frame : NULL;

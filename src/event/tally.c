@@ -34,16 +34,24 @@ static function_id function_of_module(struct tally *tally, module_id module)
 	return tally->module_function[key];
 }
 
+/* Where frame pointers hold something else stacks end in any number of addresses that mean nothing. */
+static struct frame address_frame(const struct tally *tally, const struct stack_frame *frame, function_id function)
+{
+	bool means_nothing = frame->module == MODULE_NONE && !tally->unmapped_apart;
+	return (struct frame){
+		.function = function,
+		.address = means_nothing ? 0 : frame->address,
+		.line = means_nothing ? 0 : symbolize_line(frame->version, frame->exact),
+		.kind = frame->kernel ? FRAME_KERNEL : FRAME_NATIVE,
+	};
+}
+
 uint32_t tally_frame(void *context, const struct stack_frame *frame)
 {
 	struct tally *tally = context;
 	size_t known = tally->profile.frame_count;
-	frame_id id = profile_frame(&tally->profile, (struct frame){
-							     .function = function_of_module(tally, frame->module),
-							     .address = frame->address,
-							     .line = symbolize_line(frame->version, frame->exact),
-							     .kind = frame->kernel ? FRAME_KERNEL : FRAME_NATIVE,
-						     });
+	frame_id id = profile_frame(&tally->profile,
+				    address_frame(tally, frame, function_of_module(tally, frame->module)));
 	if (id >= known && frame->module < MODULE_TRUNCATED)
 		preparer_add(tally->preparer, frame->module, frame->address);
 	return id;
@@ -53,12 +61,8 @@ uint32_t tally_waker_frame(struct tally *tally, const struct stack_frame *frame)
 {
 	struct function function = tally->profile.functions[function_of_module(tally, frame->module)];
 	function.name = profile_string(&tally->profile, SYMBOLIZE_REVERSED, strlen(SYMBOLIZE_REVERSED));
-	return profile_frame(&tally->profile, (struct frame){
-						      .function = profile_function(&tally->profile, function),
-						      .address = frame->address,
-						      .line = symbolize_line(frame->version, frame->exact),
-						      .kind = frame->kernel ? FRAME_KERNEL : FRAME_NATIVE,
-					      });
+	return profile_frame(&tally->profile,
+			     address_frame(tally, frame, profile_function(&tally->profile, function)));
 }
 
 uint32_t tally_text_frame(struct tally *tally, const char *text)

@@ -12,6 +12,7 @@
 struct tally {
 	struct profile profile;
 	struct preparer *preparer; /* gets addresses that are new; NULL: nobody */
+	bool unmapped_apart; /* addresses outside all modules are told apart; else they are one frame */
 	uint64_t ends[STACK_ENDS]; /* samples, by how their stack ends; others may read them at any time */
 	function_id *module_function; /* by module id + 2; PROFILE_NONE: not made yet */
 	size_t function_capacity;
