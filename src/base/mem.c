@@ -51,6 +51,11 @@ void *mem_alloc(size_t size)
 	return checked(malloc(size), size);
 }
 
+void *mem_aligned(size_t align, size_t size)
+{
+	return checked(aligned_alloc(align, size), size);
+}
+
 void *mem_zalloc(size_t count, size_t size)
 {
 	return checked(calloc(count, size), checked_size(count, size));

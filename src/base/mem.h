@@ -22,6 +22,8 @@ void mem_on_exhausted(void (*handler)(size_t wanted));
 void mem_keep_freed(void);
 
 void *mem_alloc(size_t size);
+/* `size` is a multiple of `align`. */
+void *mem_aligned(size_t align, size_t size);
 void *mem_zalloc(size_t count, size_t size);
 void *mem_realloc(void *old, size_t count, size_t size);
 char *mem_strdup(const char *text);

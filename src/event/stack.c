@@ -12,7 +12,7 @@ void stack_maker_init(struct stack_maker *maker, struct codes *codes, size_t max
 	maker->addresses = mem_alloc(max_depth * sizeof *maker->addresses);
 	maker->exact = mem_alloc(max_depth * sizeof *maker->exact);
 	/* Pages that are read before they are written to would fault twice. */
-	maker->places = mem_alloc(((size_t)1 << PLACES_LOG2) * sizeof *maker->places);
+	maker->places = mem_aligned(_Alignof(struct stack_place), ((size_t)1 << PLACES_LOG2) * sizeof *maker->places);
 	memset(maker->places, 0, ((size_t)1 << PLACES_LOG2) * sizeof *maker->places);
 }
 

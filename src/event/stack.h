@@ -17,9 +17,9 @@ struct stack_frame {
 	uint32_t id; /* what stack_maker.identify made of it */
 };
 
-/* What an address is in a set of mappings. */
+/* What an address is in a set of mappings, in one line of the cache. */
 struct stack_place {
-	uint64_t ip;
+	_Alignas(64) uint64_t ip;
 	uint64_t maps; /* serial number of the set, with two bits: exact, the kernel's; 0: not known, or not for long */
 	struct stack_frame frame;
 };

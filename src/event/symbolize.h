@@ -60,7 +60,7 @@ void symbolizer_count(struct profile *profile, value_id value, uint32_t count, c
 /*
  * Adds `count` profiles of addresses, with names, to an initialised profile, and counts samples, truncated stacks and
  * unresolved frames in its quality. Each distinct address is looked up once, on all threads. The first of `addresses`
- * may get the others.
+ * gets the frames of the others.
  */
 void symbolize_profiles(struct profile *profile, struct profile *const *addresses, size_t count, struct codes *codes,
 			const struct symbolize_options *options);

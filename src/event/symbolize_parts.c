@@ -13,8 +13,8 @@
 /* What one profile of addresses becomes. */
 struct part {
 	const struct profile *addresses;
-	struct profile_follower to; /* its frames among those of all parts */
-	const frame_id *frames; /* the same; NULL: they are all there are */
+	struct profile_follower to; /* its frames among those of the first part, which has got all */
+	const frame_id *frames; /* the same; NULL: it is the first */
 	thread_id *threads; /* with names, by its own ids */
 	value_id *values;
 	struct profile *named; /* the result, or `branch`, which later joins it */
@@ -25,7 +25,7 @@ struct part {
 
 struct parts {
 	struct symbolizer *symbolizer;
-	const struct profile *addresses; /* has the frames of all parts */
+	const struct profile *addresses; /* the first part, which has the frames of all */
 	struct part *items;
 	size_t count;
 	atomic_size_t next;
@@ -191,19 +191,17 @@ void symbolize_profiles(struct profile *profile, struct profile *const *addresse
 	if (codes->debuginfod || options->filter.modules || options->filter.functions)
 		for (; count > 1; count--)
 			profile_merge(addresses[0], addresses[count - 1]);
-	struct profile all;
-	profile_init(&all);
 	struct parts parts = {
 		.symbolizer = symbolizer_new(profile, codes, options),
-		.addresses = count > 1 ? &all : addresses[0],
+		.addresses = addresses[0],
 		.items = mem_zalloc(count, sizeof *parts.items),
 		.count = count,
 	};
 	for (size_t i = 0; i < count; i++) {
 		struct part *part = &parts.items[i];
 		part->addresses = addresses[i];
-		if (count > 1)
-			profile_follow_frames(&part->to, &all, addresses[i]);
+		if (i)
+			profile_follow_frames(&part->to, addresses[0], addresses[i]);
 		part->frames = part->to.frames;
 	}
 	symbolize(&parts);
@@ -211,5 +209,4 @@ void symbolize_profiles(struct profile *profile, struct profile *const *addresse
 		profile_follower_release(&parts.items[i].to);
 	free(parts.items);
 	symbolizer_free(parts.symbolizer);
-	profile_release(&all);
 }
