@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "event/symbolize.h"
+#include "symbol/keyed.h"
 
 #include <string.h>
 
@@ -15,19 +16,6 @@ struct answerer {
 	struct arena arena;
 	struct answer *recent[RECENT]; /* by hash */
 };
-
-static int compare_addresses(const void *left, const void *right, void *context)
-{
-	const struct lookup *lookup = context;
-	const struct frame *a = &lookup->addresses->frames[*(const uint32_t *)left];
-	const struct frame *b = &lookup->addresses->frames[*(const uint32_t *)right];
-	module_id ma = lookup->module[a->function], mb = lookup->module[b->function];
-	if (a->kind != b->kind)
-		return a->kind == FRAME_KERNEL ? 1 : b->kind == FRAME_KERNEL ? -1 : a->kind < b->kind ? -1 : 1;
-	if (ma != mb)
-		return ma < mb ? -1 : 1;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
 
 static uint64_t hash_frames(const struct lookup *lookup, function_id function, const struct symbol_frame *frames,
 			    size_t count)
@@ -117,17 +105,29 @@ static void get_codes(struct lookup *lookup)
 			lookup->code[i] = codes_get(lookup->codes, lookup->module[i]);
 }
 
+/* Kernel code after all other. */
+static uint64_t place_of_module(const struct lookup *lookup, const struct frame *frame)
+{
+	return (uint64_t)(frame->kind == FRAME_KERNEL) << 32 | lookup->module[frame->function];
+}
+
 static void put_in_order(struct lookup *lookup)
 {
-	size_t count = lookup->count;
-	lookup->order = mem_alloc((count + 1) * sizeof *lookup->order);
-	lookup->starts = mem_alloc((count + 1) * sizeof *lookup->starts);
-	for (size_t i = 0; i < count; i++)
-		lookup->order[i] = (uint32_t)(lookup->from + i);
-	qsort_r(lookup->order, count, sizeof *lookup->order, compare_addresses, lookup);
-	for (size_t i = 0; i < count; i++)
+	const struct frame *frames = lookup->addresses->frames;
+	struct keyed *keys CLEANUP_FREE = mem_alloc(lookup->count * sizeof *keys);
+	for (size_t i = 0; i < lookup->count; i++)
+		keys[i] = (struct keyed){frames[lookup->from + i].address, (uint32_t)(lookup->from + i)};
+	keyed_sort(keys, lookup->count);
+	for (size_t i = 0; i < lookup->count; i++)
+		keys[i].key = place_of_module(lookup, &frames[keys[i].index]);
+	keyed_sort(keys, lookup->count);
+	lookup->order = mem_alloc(lookup->count * sizeof *lookup->order);
+	lookup->starts = mem_alloc(lookup->count * sizeof *lookup->starts);
+	for (size_t i = 0; i < lookup->count; i++) {
+		lookup->order[i] = keys[i].index;
 		if (starts_module(lookup, i))
 			lookup->starts[lookup->start_count++] = i;
+	}
 }
 
 void lookup_run(struct lookup *lookup)
