@@ -72,7 +72,8 @@ static void look_up(struct lookup *lookup, uint32_t id, struct answerer *answere
 static bool starts_module(const struct lookup *lookup, size_t at)
 {
 	const struct frame *frames = lookup->addresses->frames;
-	return !at || lookup->module[frames[lookup->order[at]].function] != lookup->module[frames[lookup->order[at - 1]].function];
+	return !at || lookup->module[frames[lookup->order[at]].function] !=
+			      lookup->module[frames[lookup->order[at - 1]].function];
 }
 
 /*
@@ -85,7 +86,8 @@ static void work(void *context, unsigned worker)
 	struct lookup *lookup = context;
 	size_t count = lookup->count, start;
 	while ((start = atomic_fetch_add(&lookup->next_start, 1)) < lookup->start_count)
-		look_up(lookup, lookup->order[lookup->starts[lookup->start_count - 1 - start]], &lookup->answerers[worker]);
+		look_up(lookup, lookup->order[lookup->starts[lookup->start_count - 1 - start]],
+			&lookup->answerers[worker]);
 	size_t chunks = (count + CHUNK - 1) / CHUNK, each = (chunks + lookup->threads - 1) / lookup->threads, next;
 	while ((next = atomic_fetch_add(&lookup->next, 1)) < each * lookup->threads) {
 		/* Neighbours are of one compilation unit, which threads would wait for: each has a part of its own. */
@@ -148,7 +150,8 @@ void lookup_keep(const struct lookup *lookup)
 	struct name_entry *entries CLEANUP_FREE = mem_alloc((lookup->count + 1) * sizeof *entries);
 	for (size_t start = 0; start < lookup->start_count; start++) {
 		size_t end = start + 1 < lookup->start_count ? lookup->starts[start + 1] : lookup->count, count = 0;
-		module_id module = lookup->module[lookup->addresses->frames[lookup->order[lookup->starts[start]]].function];
+		module_id module =
+			lookup->module[lookup->addresses->frames[lookup->order[lookup->starts[start]]].function];
 		for (size_t i = lookup->starts[start]; i < end && module < MODULE_TRUNCATED; i++) {
 			const struct answer *answer = lookup->answers[lookup->order[i] - lookup->from];
 			uint64_t address = lookup->addresses->frames[lookup->order[i]].address;

@@ -45,8 +45,8 @@ static void name_stacks(const struct parts *parts, struct part *part)
 					       n->chain[n->named[id].first]);
 		}
 		frame_id id = part->frames ? part->frames[stack->frame] : stack->frame;
-		part->stacks[i] = symbolizer_push(n, part->named, part->stacks[stack->parent],
-						  &parts->addresses->frames[id], id);
+		part->stacks[i] =
+			symbolizer_push(n, part->named, part->stacks[stack->parent], &parts->addresses->frames[id], id);
 	}
 }
 
@@ -55,8 +55,8 @@ static void add_samples(const struct symbolizer *n, struct part *part, uint64_t 
 {
 	const struct profile *from = part->addresses;
 	const struct profile_filter *filter = &n->options.filter;
-	bool *fits CLEANUP_FREE =
-		filter->modules || filter->functions ? profile_stacks_that_fit(part->named, filter) : NULL;
+	bool *fits CLEANUP_FREE = filter->modules || filter->functions ? profile_stacks_that_fit(part->named, filter) :
+									 NULL;
 	for (size_t i = 0; i < from->sample_count; i++) {
 		struct sample sample = from->samples[i];
 		if (i + SAMPLES_AHEAD < from->sample_count)

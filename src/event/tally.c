@@ -50,8 +50,8 @@ uint32_t tally_frame(void *context, const struct stack_frame *frame)
 {
 	struct tally *tally = context;
 	size_t known = tally->profile.frame_count;
-	frame_id id = profile_frame(&tally->profile,
-				    address_frame(tally, frame, function_of_module(tally, frame->module)));
+	frame_id id =
+		profile_frame(&tally->profile, address_frame(tally, frame, function_of_module(tally, frame->module)));
 	if (id >= known && frame->module < MODULE_TRUNCATED)
 		preparer_add(tally->preparer, frame->module, frame->address);
 	return id;
@@ -61,8 +61,7 @@ uint32_t tally_waker_frame(struct tally *tally, const struct stack_frame *frame)
 {
 	struct function function = tally->profile.functions[function_of_module(tally, frame->module)];
 	function.name = profile_string(&tally->profile, SYMBOLIZE_REVERSED, strlen(SYMBOLIZE_REVERSED));
-	return profile_frame(&tally->profile,
-			     address_frame(tally, frame, profile_function(&tally->profile, function)));
+	return profile_frame(&tally->profile, address_frame(tally, frame, profile_function(&tally->profile, function)));
 }
 
 uint32_t tally_text_frame(struct tally *tally, const char *text)

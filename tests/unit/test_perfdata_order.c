@@ -290,6 +290,42 @@ static void windows_give_back_what_left_the_memory(void **state)
 	window_release(&window);
 }
 
+#define LARGE (96ull << 20) /* has a pager, where there are two cores */
+#define MARKS (1ull << 20)
+
+/* Reads through a large file, mostly holes, and asks for something from its beginning again and again. */
+static void large_files_are_read_while_their_pages_come_and_go(void **state)
+{
+	(void)state;
+	int fd = window_temporary();
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)LARGE), 0);
+	for (uint64_t at = 0; at < LARGE; at += MARKS)
+		assert_int_equal(pwrite(fd, &at, sizeof at, (off_t)at), sizeof at);
+	struct window window;
+	window_init(&window, fd, 0, 1);
+	window_map(&window);
+	assert_non_null(window.map);
+	uint64_t found, marks = 0;
+	while (window_advance(&window, LARGE)) {
+		uint64_t at = window.end - (128u << 10);
+		window_done(&window, at);
+		window_touch(&window, 128u << 10);
+		assert_true(window_copy(&window, at, sizeof found, &found));
+		assert_int_equal(found, at % MARKS ? 0 : at);
+		marks += found == at;
+		assert_true(window_copy(&window, MARKS, sizeof found, &found) || window.end <= MARKS);
+	}
+	assert_int_equal(marks, LARGE / MARKS);
+	assert_true(window_copy(&window, LARGE / 2, sizeof found, &found));
+	assert_int_equal(found, LARGE / 2);
+	window_rest(&window);
+	assert_true(window_copy(&window, LARGE - MARKS, sizeof found, &found));
+	assert_int_equal(found, LARGE - MARKS);
+	window_release(&window);
+	close(fd);
+}
+
 /* --- pipes --- */
 
 static void events_names_and_features_come_with_the_records_of_a_pipe(void **state)
@@ -624,6 +660,7 @@ int main(void)
 		cmocka_unit_test(rounds_larger_than_memory_are_read_again_from_the_file),
 		cmocka_unit_test(rounds_larger_than_memory_are_kept_for_pipes),
 		cmocka_unit_test(windows_give_back_what_left_the_memory),
+		cmocka_unit_test(large_files_are_read_while_their_pages_come_and_go),
 		cmocka_unit_test(events_names_and_features_come_with_the_records_of_a_pipe),
 		cmocka_unit_test(a_pipe_without_events_is_refused),
 		cmocka_unit_test(files_through_a_pipe_are_whole),
