@@ -194,27 +194,34 @@ void symbolizer_name_frames(struct symbolizer *n, const struct profile *addresse
 	lookup_release(&lookup);
 }
 
-struct symbolizer_stack symbolizer_push(const struct symbolizer *n, struct profile *into,
-					struct symbolizer_stack caller, const struct frame *address, frame_id id)
+struct symbolizer_stack symbolizer_quality(const struct symbolizer *n, struct symbolizer_stack caller,
+					   const struct frame *address, frame_id id)
 {
-	const struct symbolizer_name *name = &n->named[id];
 	struct symbolizer_stack named = caller;
 	if (caller.outside)
 		named.truncated = address->kind != FRAME_KERNEL && n->module[address->function] >= MODULE_TRUNCATED;
 	named.outside = false;
-	named.unresolved |= name->unresolved;
+	named.unresolved |= n->named[id].unresolved;
+	return named;
+}
+
+struct symbolizer_stack symbolizer_push(const struct symbolizer *n, struct symbolizer_stack caller,
+					const struct frame *address, frame_id id)
+{
+	const struct symbolizer_name *name = &n->named[id];
+	struct symbolizer_stack named = symbolizer_quality(n, caller, address, id);
 	for (uint32_t k = 0; k < name->count; k++)
-		named.stack = profile_stack(into, named.stack, n->chain[name->first + k]);
+		named.stack = profile_stack(n->profile, named.stack, n->chain[name->first + k]);
 	return named;
 }
 
 static void name_stack(struct symbolizer *n, const struct profile *addresses)
 {
 	const struct stack *stack = &addresses->stacks[n->stack_count];
-	n->stacks[n->stack_count] = n->stack_count == STACK_ROOT ?
-					    SYMBOLIZER_OUTSIDE :
-					    symbolizer_push(n, n->profile, n->stacks[stack->parent],
-							    &addresses->frames[stack->frame], stack->frame);
+	n->stacks[n->stack_count] =
+		n->stack_count == STACK_ROOT ?
+			SYMBOLIZER_OUTSIDE :
+			symbolizer_push(n, n->stacks[stack->parent], &addresses->frames[stack->frame], stack->frame);
 	n->stack_count++;
 }
 

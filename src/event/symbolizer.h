@@ -45,9 +45,12 @@ struct symbolizer {
 void symbolizer_name_modules(struct symbolizer *n, const struct profile *addresses);
 /* Looks up the addresses that are new, and gives their frames names. */
 void symbolizer_name_frames(struct symbolizer *n, const struct profile *addresses);
-/* What `address`, the frame `id` of the addresses, called from `caller` is in `into`, whose frames are n->profile's. */
-struct symbolizer_stack symbolizer_push(const struct symbolizer *n, struct profile *into,
-					struct symbolizer_stack caller, const struct frame *address, frame_id id);
+/* What the quality says of `address`, the frame `id` of the addresses, called from `caller`. */
+struct symbolizer_stack symbolizer_quality(const struct symbolizer *n, struct symbolizer_stack caller,
+					   const struct frame *address, frame_id id);
+/* The same, and the stack in n->profile that it is. */
+struct symbolizer_stack symbolizer_push(const struct symbolizer *n, struct symbolizer_stack caller,
+					const struct frame *address, frame_id id);
 thread_id symbolizer_name_thread(struct symbolizer *n, const struct profile *addresses, struct thread thread);
 /* Where the module lies, among the strings of n->profile. */
 str_id symbolizer_module_path(struct symbolizer *n, module_id module);

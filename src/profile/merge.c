@@ -28,12 +28,11 @@ static void merge_quality(struct profile *into, const struct profile *from, cons
 		into->quality.lost_advice = strings[quality->lost_advice];
 }
 
-/* `values`: their ids in `into`; NULL: they are the same. */
 static void count_values(struct profile *into, const struct profile *from, const value_id *values)
 {
 	for (size_t i = 0; i < from->value_count; i++) {
 		const struct value_type *type = &from->values[i];
-		struct value_type *met = &into->values[values ? values[i] : i];
+		struct value_type *met = &into->values[values[i]];
 		met->samples += type->samples;
 		met->truncated += type->truncated;
 		met->unresolved += type->unresolved;
@@ -61,35 +60,4 @@ void profile_merge(struct profile *into, const struct profile *from)
 	merge_quality(into, from, to.strings);
 	into->differential |= from->differential;
 	profile_follower_release(&to);
-}
-
-void profile_branch(struct profile *branch, const struct profile *trunk)
-{
-	profile_init(branch);
-	for (size_t i = 0; i < trunk->value_count; i++) {
-		struct value_type type = trunk->values[i];
-		type.samples = type.truncated = type.unresolved = 0;
-		MEM_ROOM(branch->values, branch->value_count, branch->value_capacity);
-		branch->values[branch->value_count++] = type;
-	}
-	branch->ordered = trunk->ordered;
-}
-
-void profile_join(struct profile *trunk, const struct profile *branch)
-{
-	stack_id *stacks CLEANUP_FREE = mem_alloc(branch->stack_count * sizeof *stacks);
-	stacks[STACK_ROOT] = STACK_ROOT;
-	for (size_t i = STACK_ROOT + 1; i < branch->stack_count; i++) {
-		const struct stack *stack = &branch->stacks[i], *ahead = stack + STACKS_AHEAD;
-		if (i + STACKS_AHEAD < branch->stack_count && ahead->parent < i)
-			profile_stack_prefetch(trunk, stacks[ahead->parent], ahead->frame);
-		stacks[i] = profile_stack(trunk, stacks[stack->parent], stack->frame);
-	}
-	for (size_t i = 0; i < branch->sample_count; i++) {
-		struct sample sample = branch->samples[i];
-		sample.stack = stacks[sample.stack];
-		profile_add_sum(trunk, sample);
-	}
-	count_values(trunk, branch, NULL);
-	quality_add(&trunk->quality, &branch->quality);
 }

@@ -140,13 +140,6 @@ void profile_set_decimals(struct profile *profile, value_id value, unsigned deci
 
 /* Adds everything of `from` to `into`. Value types meet by name. `from` is unchanged. */
 void profile_merge(struct profile *into, const struct profile *from);
-/*
- * An empty profile whose frames, threads and value types are those of `trunk` by their ids: it has none of its own. So
- * stacks and samples can be added to several of them side by side, while `trunk` gets no value type. profile_join()
- * adds what they got to `trunk`.
- */
-void profile_branch(struct profile *branch, const struct profile *trunk);
-void profile_join(struct profile *trunk, const struct profile *branch);
 
 /*
  * Leaves only the samples of one value type, and in the quality only what concerns it. Samples without an event (their

@@ -145,38 +145,6 @@ static void merging_translates_every_id(void **state)
 	profile_release(&b);
 }
 
-static void branches_join_as_if_all_had_been_added_to_the_trunk(void **state)
-{
-	(void)state;
-	struct profile trunk, branch;
-	profile_init(&trunk);
-	frame_id outer = named(&trunk, "outer"), inner = named(&trunk, "inner"), other = named(&trunk, "other");
-	value_id value = profile_value(&trunk, "cycles", "");
-	trunk.values[value].samples = 3;
-	trunk.quality.samples = 3;
-	stack_id both = profile_stack(&trunk, profile_stack(&trunk, STACK_ROOT, outer), inner);
-	profile_add(&trunk, THREAD_UNKNOWN, both, value, 3);
-	profile_branch(&branch, &trunk);
-	assert_int_equal(branch.value_count, 1);
-	assert_int_equal(branch.values[value].samples, 0);
-	stack_id alone = profile_stack(&branch, STACK_ROOT, outer);
-	profile_add(&branch, THREAD_UNKNOWN, profile_stack(&branch, alone, other), value, 5);
-	profile_add(&branch, THREAD_UNKNOWN, profile_stack(&branch, alone, inner), value, 7);
-	branch.values[value].samples = 2;
-	branch.quality.samples = 2;
-	profile_join(&trunk, &branch);
-	assert_int_equal(trunk.stack_count, 4); /* root, outer, outer;inner, outer;other */
-	assert_int_equal(trunk.sample_count, 2);
-	assert_int_equal(trunk.samples[0].stack, both);
-	assert_int_equal(trunk.samples[0].weight, 10);
-	assert_int_equal(trunk.samples[1].weight, 5);
-	assert_int_equal(trunk.stacks[trunk.samples[1].stack].frame, other);
-	assert_int_equal(trunk.values[value].samples, 5);
-	assert_int_equal(trunk.quality.samples, 5);
-	profile_release(&trunk);
-	profile_release(&branch);
-}
-
 static void following_gives_what_grew(void **state)
 {
 	(void)state;
@@ -259,7 +227,6 @@ int main(void)
 		cmocka_unit_test(sums_hold_at_the_limit_and_are_counted),
 		cmocka_unit_test(decimals_rescale_exactly),
 		cmocka_unit_test(merging_translates_every_id),
-		cmocka_unit_test(branches_join_as_if_all_had_been_added_to_the_trunk),
 		cmocka_unit_test(following_gives_what_grew),
 		cmocka_unit_test(keeping_one_event_counts_the_others),
 		cmocka_unit_test(the_quality_line_tells_what_is_not_zero),
