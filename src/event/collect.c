@@ -17,7 +17,7 @@
 
 #define BATCH_BYTES (1u << 20)
 #define DEFAULT_DEPTH 1024
-#define PREFETCHED 1024 /* bytes of a stack */
+#define PREFETCHED 4096 /* bytes of a stack */
 
 struct worker {
 	struct collector *collector;
