@@ -33,7 +33,7 @@ void batch_add(struct batch *batch, struct batch_sample sample, const struct eve
 	sample.stack = event->stack_lasts ? event->stack : NULL;
 	size_t stack = sample.stack ? 0 : sample.stack_size;
 	sample.size = sizeof sample + chain + registers + padded(stack);
-	batch->borrowed += sample.stack_size - stack;
+	batch->borrowed += sample.stack ? event->stack_asked : 0;
 	char *to = buf_reserve(&batch->bytes, sample.size);
 	memcpy(to, &sample, sizeof sample);
 	to += sizeof sample;

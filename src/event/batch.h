@@ -36,7 +36,7 @@ struct batch_sample {
 
 struct batch {
 	struct buf bytes;
-	size_t borrowed; /* bytes of stacks that are not in the buffer */
+	size_t borrowed; /* room that stacks which are not in the buffer take where they are */
 	struct map_set **held; /* what its samples need, as often as it changes from one to the next */
 	size_t held_count, held_capacity;
 	struct map_set *last_maps, *last_kernel_maps;
@@ -45,10 +45,12 @@ struct batch {
 
 /* The batch takes over the references to the mappings of `sample`. */
 void batch_add(struct batch *batch, struct batch_sample sample, const struct event_sample *event);
-/* How many bytes its samples are, those elsewhere too. */
-static inline size_t batch_size(const struct batch *batch)
+#define BATCH_BYTES (1u << 20)
+#define BATCH_BORROWED (2u << 20)
+
+static inline bool batch_is_full(const struct batch *batch)
 {
-	return batch->bytes.size + batch->borrowed;
+	return batch->bytes.size >= BATCH_BYTES || batch->borrowed >= BATCH_BORROWED;
 }
 /* Releases what the samples hold and empties the batch. */
 void batch_clear(struct batch *batch);

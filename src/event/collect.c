@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BATCH_BYTES (1u << 20)
 #define DEFAULT_DEPTH 1024
 #define PREFETCHED 4096 /* bytes of a stack */
 
@@ -414,7 +413,7 @@ static int take_sample(void *context, const struct event_sample *event)
 	add_to_batch(collector, event, comm, &source, weight);
 	if (event->waker)
 		add_to_batch(collector, event->waker, comm_of(collector, event->waker), &source, 0);
-	if (batch_size(collector->filling) >= BATCH_BYTES) {
+	if (batch_is_full(collector->filling)) {
 		hand_over(collector);
 		if (collector->tap.progress)
 			collector->tap.progress(collector->tap.context);

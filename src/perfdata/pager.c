@@ -57,7 +57,8 @@ static void *turn_pages(void *context)
 			mapped = to;
 		}
 		if (needed > freed) {
-			madvise((void *)(pager->map + freed), (size_t)(needed - freed), MADV_DONTNEED);
+			uint64_t from = freed > PAGER_LATE ? freed - PAGER_LATE : 0;
+			madvise((void *)(pager->map + from), (size_t)(needed - from), MADV_DONTNEED);
 			freed = needed;
 		}
 	}

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bytes behind what was given back where somebody may have looked at a page once more: they are given back again. */
+#define PAGER_LATE (128ull << 20)
+
 struct pager;
 
 /* NULL where nothing is won by it: the file is small, there is one core, or no thread can be had. */

@@ -81,8 +81,9 @@ void window_touch(struct window *window, size_t size)
 	window->touched = 0;
 	uint64_t left = left_behind(window);
 	bool much = window->end - window->freed > MAP_MOST;
+	uint64_t from = window->freed > PAGER_LATE ? window->freed - PAGER_LATE : 0;
 	if (much || (left > window->freed && !window->pager))
-		give_back(window, window->freed, much ? window->map_size : left);
+		give_back(window, from, much ? window->map_size : left);
 	if (left > window->freed)
 		window->freed = left;
 }

@@ -5,6 +5,7 @@
 #include "perfdata/window.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <zstd.h>
@@ -324,6 +325,57 @@ static void large_files_are_read_while_their_pages_come_and_go(void **state)
 	assert_int_equal(found, LARGE - MARKS);
 	window_release(&window);
 	close(fd);
+}
+
+static size_t mapped_file_megabytes(void)
+{
+	char line[256];
+	size_t kilobytes = 0;
+	FILE *file = fopen("/proc/self/status", "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof line, file))
+		if (sscanf(line, "RssFile: %zu kB", &kilobytes) == 1)
+			break;
+	fclose(file);
+	return kilobytes >> 10;
+}
+
+#define STRIDE (64u << 10) /* what the kernel maps for one look */
+
+/* Workers unwind stacks where they lie in the file, some time after the reader went on. */
+static void what_is_looked_at_late_does_not_fill_the_memory(void **state)
+{
+	(void)state;
+	const uint64_t size = 320ull << 20, late = 100ull << 20;
+	cpu_set_t cores, one;
+	assert_int_equal(sched_getaffinity(0, sizeof cores, &cores), 0);
+	int cpu = 0;
+	while (!CPU_ISSET(cpu, &cores))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0); /* without a pager, who comes when he can */
+	int fd = window_temporary();
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)size), 0);
+	struct window window;
+	window_init(&window, fd, 0, 1);
+	window_map(&window);
+	assert_non_null(window.map);
+	assert_null(window.pager);
+	size_t before = mapped_file_megabytes();
+	uint64_t sum = 0;
+	while (window_advance(&window, size)) {
+		window_done(&window, window.end - (128u << 10));
+		window_touch(&window, 128u << 10);
+		for (uint64_t at = window.end - (128u << 10); at >= late && at < window.end; at += STRIDE)
+			sum += window.map[at] + window.map[at - late];
+	}
+	assert_int_equal(sum, 0);
+	assert_in_range(mapped_file_megabytes() - before, 0, 100);
+	window_release(&window);
+	close(fd);
+	assert_int_equal(sched_setaffinity(0, sizeof cores, &cores), 0);
 }
 
 /* --- pipes --- */
@@ -661,6 +713,7 @@ int main(void)
 		cmocka_unit_test(rounds_larger_than_memory_are_kept_for_pipes),
 		cmocka_unit_test(windows_give_back_what_left_the_memory),
 		cmocka_unit_test(large_files_are_read_while_their_pages_come_and_go),
+		cmocka_unit_test(what_is_looked_at_late_does_not_fill_the_memory),
 		cmocka_unit_test(events_names_and_features_come_with_the_records_of_a_pipe),
 		cmocka_unit_test(a_pipe_without_events_is_refused),
 		cmocka_unit_test(files_through_a_pipe_are_whole),
