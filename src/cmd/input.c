@@ -145,7 +145,6 @@ static int load_all(struct profile *profile, struct input_options *options, cons
 int input_load(struct profile *profile, struct input_options *options, const struct option_list *files, bool keep_order)
 {
 	struct input_filter filter;
-	mem_keep_freed();
 	int result = input_filter_parse(&filter, options);
 	if (result < 0)
 		result = load_all(profile, options, files, &filter, keep_order);

@@ -191,6 +191,7 @@ int recording_load(struct input_head *head, const char *path, const struct input
 				.root = "",
 			},
 	};
+	mem_keep_freed();
 	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
 	if (open_data(&loading.data, head, path, name, &err))
 		return say_failure(&err);
