@@ -1,7 +1,5 @@
 #include "event/walk_together.h"
 
-#include <string.h>
-
 #define FEW 16 /* are sorted by insertion */
 
 /* What is called from a stack of addresses. */
@@ -35,8 +33,7 @@ struct walk {
 	const struct symbolizer *n;
 	const struct frame *frames; /* that have names */
 	struct walked *walked;
-	struct tree *trees;
-	size_t count;
+	struct tree *trees; /* one of each */
 	struct profile *into;
 	struct walker *walkers;
 	size_t walker_count, walker_capacity;
@@ -138,7 +135,7 @@ static void walk_on(struct walk *walk, struct level *level)
 void walk_together(const struct symbolizer *n, const struct frame *frames, struct walked *walked, size_t count,
 		   struct profile *into)
 {
-	struct walk walk = {.n = n, .frames = frames, .walked = walked, .count = count, .into = into};
+	struct walk walk = {.n = n, .frames = frames, .walked = walked, .into = into};
 	walk.trees = mem_zalloc(count, sizeof *walk.trees);
 	for (size_t i = 0; i < count; i++) {
 		make_tree(&walk.trees[i], &walked[i]);
