@@ -2,6 +2,7 @@
 
 #include "capture/check_files.h"
 #include "capture/engine_choice.h"
+#include "capture/tracefs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,9 +32,19 @@ static const char *environment(const char *name)
 	return getenv(name);
 }
 
+/* Nothing is mounted for the question. */
+static int open_tracefs(void)
+{
+	struct tracefs tracefs = tracefs_open(false);
+	int result = tracefs.fd < 0 ? -tracefs.error : 0;
+	tracefs_close(&tracefs);
+	return result;
+}
+
 struct check_system check_this_system(void)
 {
-	return (struct check_system){.root = "", .open_event = open_event, .environment = environment};
+	return (struct check_system){
+		.root = "", .open_event = open_event, .open_tracefs = open_tracefs, .environment = environment};
 }
 
 /* --- events --- */
@@ -335,13 +346,27 @@ static void tracing(const struct check_system *system, struct check_result *resu
 		}
 	}
 	bool hidden = check_exists(system, places[0]) && !check_readable(system, places[0]);
+	int error = -system->open_tracefs();
 	if (hidden || check_entry(system, places[0], "events")) {
 		buf_str(&result->state, "not readable by this user");
-		result->now = "run wick with sudo";
-		result->forever = "";
+	} else if (!error) {
+		buf_str(&result->state, "not mounted; wick reaches it without a mount");
+		ok(result);
 		return;
+	} else if (error == ENODEV) {
+		buf_str(&result->state, "not in this kernel");
+		result->now = "";
+		result->forever = "use a kernel with CONFIG_TRACING";
+		return;
+	} else {
+		buf_str(&result->state, "not mounted");
+		if (check_capable(system, CAN_SYS_ADMIN))
+			return;
 	}
-	buf_str(&result->state, "not mounted");
+	result->now = check_capable(system, CAN_PERFMON) ?
+			      "docker run -v /sys/kernel/tracing:/sys/kernel/tracing:ro …" :
+			      "run wick with sudo";
+	result->forever = "";
 }
 
 static const char *container(const struct check_system *system)

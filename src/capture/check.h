@@ -20,6 +20,8 @@ struct check_system {
 	const char *root; /* "" normally: prefix of all paths */
 	/* Opens an event on the calling thread and closes it again: 0 or -errno. */
 	int (*open_event)(const struct perf_event_attr *attr);
+	/* Whether tracefs is reached where it is not mounted: 0 or -errno. */
+	int (*open_tracefs)(void);
 	const char *(*environment)(const char *name);
 };
 

@@ -73,6 +73,7 @@ static void take_switches(struct capture_events *events, struct capture_event *e
 	event->attr.exclude_idle = 1;
 	events->prev_state = (struct trace_field){.size = sizeof(uint64_t)};
 	events->next_pid = (struct trace_field){0};
+	events->kinds_missing = false;
 	free(event->name);
 	event->name = mem_strdup("context-switches");
 }
@@ -82,6 +83,7 @@ static void take_waits(struct capture_events *events)
 {
 	events->waits_counted = true;
 	events->switches = false;
+	events->wakings_missing = false;
 	for (size_t i = 0; i < events->count; i++) {
 		struct derive_source *derive = &events->items[i].derive;
 		if (derive->rule == DERIVE_SWITCH)

@@ -29,6 +29,7 @@ struct capture_events {
 	size_t count, capacity;
 	bool switches; /* records of switches are needed too */
 	bool waits_counted; /* the BPF engine adds up the times of threads */
+	bool kinds_missing, wakings_missing; /* why a thread waits, and since when it waits for a CPU only */
 	struct trace_field prev_state, next_pid, woken_pid; /* of sched:sched_switch and sched:sched_waking */
 };
 

@@ -1,5 +1,6 @@
 #include "capture/pmu.h"
 
+#include "capture/tracefs.h"
 #include "symbol/elf_symbols.h"
 
 #include <dirent.h>
@@ -12,7 +13,6 @@
 
 #define DEVICES "/sys/bus/event_source/devices"
 #define FILE_MOST 4096
-#define FORMAT_MOST (256u << 10)
 
 /* The first line of a small file; false when it cannot be read. `ret_error` gets errno. */
 static bool read_line(const char *path, char line[FILE_MOST], int *ret_error)
@@ -32,54 +32,61 @@ static bool read_line(const char *path, char line[FILE_MOST], int *ret_error)
 	return true;
 }
 
-static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-
 bool pmu_tracepoint_format(struct buf *out, const char *system, const char *name)
 {
-	int fd = -1;
-	for (size_t i = 0; i < sizeof roots / sizeof *roots && fd < 0; i++) {
-		CLEANUP_BUF struct buf path = {0};
-		buf_printf(&path, "%s/events/%s/%s/format", roots[i], system, name);
-		fd = open(path.data, O_RDONLY | O_CLOEXEC);
-	}
-	if (fd < 0)
-		return false;
-	buf_clear(out);
-	for (ssize_t got = 1; got > 0 && out->size < FORMAT_MOST;) {
-		got = read(fd, buf_reserve(out, FILE_MOST), FILE_MOST);
-		out->size += got > 0 ? (size_t)got : 0;
-	}
-	close(fd);
-	buf_str(out, "");
-	return out->size;
+	struct tracefs tracefs = tracefs_open(true);
+	bool read = tracefs.fd >= 0 && tracefs_read(&tracefs, system, name, "format", out) == 0;
+	tracefs_close(&tracefs);
+	return read && out->size;
+}
+
+static int no_tracefs(const char *system, const char *name, int error, struct err *err)
+{
+	if (error == ENODEV)
+		return err_set(err, ERR_SYSTEM, "tracepoint %s:%s: this kernel has no tracefs (CONFIG_TRACING)", system,
+			       name);
+	if (geteuid() != 0)
+		return err_set(err, ERR_SYSTEM,
+			       "tracepoint %s:%s: tracefs is not mounted, and only root can mount it: run wick with "
+			       "sudo",
+			       system, name);
+	return err_set(err, ERR_SYSTEM,
+		       "tracepoint %s:%s: tracefs is not mounted, and cannot be mounted here (%s): a container needs "
+		       "CAP_SYS_ADMIN, or the host's /sys/kernel/tracing",
+		       system, name, strerror(error));
+}
+
+static int no_tracepoint(const struct tracefs *tracefs, const char *system, const char *name, int error,
+			 struct err *err)
+{
+	const char *place = tracefs->place;
+	if (error == EACCES && place)
+		return err_set(err, ERR_SYSTEM,
+			       "may not read %s/events/%s/%s/id: tracepoints need root, or as root: chmod a+rx %s",
+			       place, system, name, place);
+	if (error != ENOENT)
+		return err_set(err, ERR_SYSTEM, "tracepoint %s:%s: tracefs cannot be read: %s", system, name,
+			       strerror(error));
+	return err_set(err, ERR_USAGE, "there is no event '%s:%s'; %s%s lists them", system, name, place ? place : "",
+		       place ? "/available_events" : "perf list tracepoint");
 }
 
 int pmu_tracepoint(struct perf_event_attr *attr, const char *system, const char *name, struct err *err)
 {
-	char line[FILE_MOST];
-	int error = ENOENT;
-	if (strchr(system, '/') || strchr(name, '/') || *system == '.' || *name == '.')
+	CLEANUP_BUF struct buf id = {0};
+	if (!tracefs_is_name(system) || !tracefs_is_name(name))
 		return err_set(err, ERR_USAGE, "there is no event '%s:%s'", system, name);
-	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
-		CLEANUP_BUF struct buf path = {0};
-		buf_printf(&path, "%s/events/%s/%s/id", roots[i], system, name);
-		if (read_line(path.data, line, &error)) {
-			attr->type = PERF_TYPE_TRACEPOINT;
-			attr->config = strtoull(line, NULL, 10);
-			return 0;
-		}
-		if (error == EACCES)
-			return err_set(err, ERR_SYSTEM,
-				       "may not read %s: tracepoints need root, or as root: chmod a+rx %s", path.data,
-				       roots[i]);
+	struct tracefs tracefs = tracefs_open(true);
+	if (tracefs.fd < 0)
+		return no_tracefs(system, name, tracefs.error, err);
+	int error = tracefs_read(&tracefs, system, name, "id", &id);
+	int result = error ? no_tracepoint(&tracefs, system, name, error, err) : 0;
+	tracefs_close(&tracefs);
+	if (!result) {
+		attr->type = PERF_TYPE_TRACEPOINT;
+		attr->config = strtoull(id.data, NULL, 10);
 	}
-	if (access("/sys/kernel/tracing/events", F_OK) != 0 && access("/sys/kernel/debug/tracing/events", F_OK) != 0)
-		return err_set(err, ERR_SYSTEM,
-			       "tracepoint %s:%s: tracefs is not mounted; as root: mount -t tracefs tracefs "
-			       "/sys/kernel/tracing",
-			       system, name);
-	return err_set(err, ERR_USAGE, "there is no event '%s:%s'; /sys/kernel/tracing/available_events lists them",
-		       system, name);
+	return result;
 }
 
 /* Puts the bits of a value where a format such as "config1:0-7,21" says. False when the format is another. */

@@ -24,16 +24,21 @@ void recorder_note(const struct recorder *recorder, const char *format, ...)
 		recorder->options.note(recorder->options.context, text.data);
 }
 
-static int choose_events(struct recorder *recorder, const struct capture_limits *limits, struct err *err)
+static struct record_types_options types_options(const struct recorder *recorder)
 {
-	struct capture_events *events = recorder->options.events;
-	struct record_types_options types = {
+	return (struct record_types_options){
 		.types = recorder->options.types,
 		.weight = recorder->options.weight,
 		.wakers = recorder->options.wakers,
 		.note = recorder->options.note,
 		.context = recorder->options.context,
 	};
+}
+
+static int choose_events(struct recorder *recorder, const struct capture_limits *limits, struct err *err)
+{
+	struct capture_events *events = recorder->options.events;
+	struct record_types_options types = types_options(recorder);
 	int result = record_types_events(events, &types, limits, err);
 	if (result)
 		return result;
@@ -317,6 +322,10 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
 	if (!result)
 		result = choose_engine(recorder, &rings.shape, err);
+	if (!result) {
+		struct record_types_options types = types_options(recorder);
+		record_types_note_missing(options->events, &types);
+	}
 	rings.shape.switches = options->events->switches;
 	if (!result && options->command)
 		result = target_start_command(&recorder->target, options->command, &recorder->old_mask, err);

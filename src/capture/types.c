@@ -88,8 +88,7 @@ static int add_switches(struct capture_events *events, const struct record_types
 		find_field("sched", "sched_switch", "prev_state", &events->prev_state);
 		find_field("sched", "sched_switch", "next_pid", &events->next_pid);
 	} else if (limits->kernel_samples) {
-		note(options, "waits are not told apart by their kind: tracepoints need root (CAP_PERFMON and a "
-			      "readable /sys/kernel/tracing)");
+		events->kinds_missing = true;
 		if (capture_events_parse(events, "context-switches", err))
 			return err->code;
 		take_all(last_event(events), DERIVE_SWITCH);
@@ -100,20 +99,18 @@ static int add_switches(struct capture_events *events, const struct record_types
 }
 
 /* From the wake-up on a thread only waits for a CPU. Anybody may be the one who wakes it up. */
-static void add_wakings(struct capture_events *events, const struct record_types_options *options,
-			const struct capture_limits *limits)
+static void add_wakings(struct capture_events *events, bool wakers, const struct capture_limits *limits)
 {
 	struct err refused = {0};
 	if (!limits->tracepoints || !limits->whole_system ||
 	    capture_events_parse(events, "sched:sched_waking", &refused)) {
-		note(options, "the wait for a CPU after a wake-up counts as part of the wait before it: wake-ups are "
-			      "seen by root only");
+		events->wakings_missing = true;
 		return;
 	}
 	struct capture_event *event = last_event(events);
 	take_all(event, DERIVE_WAKING);
 	event->everywhere = true;
-	event->bare = !options->wakers;
+	event->bare = !wakers;
 	find_field("sched", "sched_waking", "pid", &events->woken_pid);
 }
 
@@ -161,15 +158,21 @@ static int add_faults(struct capture_events *events, struct err *err)
 static int weigh_by_field(struct capture_event *event, const char *field, struct err *err)
 {
 	CLEANUP_BUF struct buf system = {0};
+	CLEANUP_BUF struct buf name = {0};
+	CLEANUP_BUF struct buf format = {0};
+	CLEANUP_BUF struct buf fields = {0};
 	const char *colon = strchr(event->name, ':');
 	if (event->attr.type != PERF_TYPE_TRACEPOINT || !colon)
 		return err_set(err, ERR_USAGE, "--weight: %s is no tracepoint, it has no fields", event->name);
 	buf_add(&system, event->name, (size_t)(colon - event->name));
-	if (!find_field(system.data, colon + 1, field, &event->derive.weight))
-		return err_set(err, ERR_USAGE,
-			       "--weight: %s has no number '%s'; /sys/kernel/tracing/events/%s/%s/format lists its "
-			       "fields",
-			       event->name, field, system.data, colon + 1);
+	buf_add(&name, colon + 1, strcspn(colon + 1, ":"));
+	if (!pmu_tracepoint_format(&format, system.data, name.data))
+		return err_set(err, ERR_SYSTEM, "--weight: the fields of %s cannot be read", event->name);
+	if (!trace_field_find(format.data, field, &event->derive.weight)) {
+		trace_fields_list(format.data, &fields);
+		return err_set(err, ERR_USAGE, "--weight: %s has no number '%s'; it has %s", event->name, field,
+			       fields.size ? fields.data : "none");
+	}
 	take_all(event, DERIVE_WEIGH);
 	return 0;
 }
@@ -209,6 +212,16 @@ int record_types_events(struct capture_events *events, const struct record_types
 	if (!result && types & RECORD_FAULTS)
 		result = add_faults(events, err);
 	if (!result && types & RECORD_WAITS)
-		add_wakings(events, options, limits);
+		add_wakings(events, options->wakers, limits);
 	return result;
+}
+
+void record_types_note_missing(const struct capture_events *events, const struct record_types_options *options)
+{
+	if (events->kinds_missing)
+		note(options, "waits are not told apart by their kind: tracepoints need root (CAP_PERFMON and a "
+			      "readable /sys/kernel/tracing)");
+	if (events->wakings_missing)
+		note(options, "the wait for a CPU after a wake-up counts as part of the wait before it: wake-ups need "
+			      "root and tracefs");
 }

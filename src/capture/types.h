@@ -32,4 +32,7 @@ struct record_types_options {
 int record_types_events(struct capture_events *events, const struct record_types_options *options,
 			const struct capture_limits *limits, struct err *err);
 
+/* One line for each thing about waits that neither the events nor the engine can tell. After the engine was chosen. */
+void record_types_note_missing(const struct capture_events *events, const struct record_types_options *options);
+
 #endif

@@ -44,6 +44,28 @@ bool trace_field_find(const char *format, const char *name, struct trace_field *
 	return false;
 }
 
+/* The last word before the semicolon; empty for arrays. */
+static void name_of_line(const char *line, struct buf *ret_name)
+{
+	const char *end = line + strcspn(line, ";\n"), *start = end;
+	while (start > line && (isalnum((unsigned char)start[-1]) || start[-1] == '_'))
+		start--;
+	buf_clear(ret_name);
+	buf_add(ret_name, start, *end == ';' ? (size_t)(end - start) : 0);
+}
+
+void trace_fields_list(const char *format, struct buf *out)
+{
+	CLEANUP_BUF struct buf name = {0};
+	struct trace_field field;
+	size_t before = out->size;
+	for (const char *line = format; (line = strstr(line, "field:")); line += strlen("field:")) {
+		name_of_line(line, &name);
+		if (name.size && strncmp(name.data, "common_", 7) != 0 && trace_field_find(format, name.data, &field))
+			buf_printf(out, "%s%s", out->size > before ? ", " : "", name.data);
+	}
+}
+
 bool trace_field_read(const struct trace_field *field, const struct event_sample *sample, int64_t *ret_value)
 {
 	uint64_t value = 0;

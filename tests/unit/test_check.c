@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static char root[64];
-static int own_answer, cycles_answer, branch_answer;
+static int own_answer, cycles_answer, branch_answer, tracefs_answer;
 
 static int fake_open(const struct perf_event_attr *attr)
 {
@@ -19,12 +19,20 @@ static int fake_open(const struct perf_event_attr *attr)
 	return attr->sample_type & PERF_SAMPLE_BRANCH_STACK ? branch_answer : cycles_answer;
 }
 
+static int fake_tracefs(void)
+{
+	return tracefs_answer;
+}
+
 static const char *fake_environment(const char *name)
 {
 	return strcmp(name, "HOME") ? NULL : "/home/someone";
 }
 
-static struct check_system fake = {.root = root, .open_event = fake_open, .environment = fake_environment};
+static struct check_system fake = {.root = root,
+				   .open_event = fake_open,
+				   .open_tracefs = fake_tracefs,
+				   .environment = fake_environment};
 
 static void put(const char *path, const char *text)
 {
@@ -45,6 +53,7 @@ static int make_system(void **state)
 	snprintf(root, sizeof root, "/tmp/wick-check-XXXXXX");
 	assert_non_null(mkdtemp(root));
 	own_answer = cycles_answer = branch_answer = 0;
+	tracefs_answer = -EPERM;
 	put("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
 	put("/proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01)\n");
 	put("/proc/sys/kernel/perf_event_paranoid", "2\n");
@@ -221,6 +230,26 @@ static void containers_and_virtual_machines_are_recognised(void **state)
 	expect("machine", CHECK_WARN, "container (Docker)");
 }
 
+static void tracefs_need_not_be_mounted(void **state)
+{
+	(void)state;
+	char command[256];
+	snprintf(command, sizeof command, "rm -rf '%s/sys/kernel/tracing/events'", root);
+	assert_int_equal(system(command), 0);
+	expect("tracefs", CHECK_WARN, "not mounted");
+	assert_string_equal(ask("tracefs")->now, "run wick with sudo");
+	put("/proc/self/status", "CapEff:\t0000004000000000\nSeccomp:\t0\n");
+	expect("tracefs", CHECK_WARN, "not mounted");
+	assert_non_null(strstr(ask("tracefs")->now, "docker run"));
+	put("/proc/self/status", AS_ROOT);
+	expect("tracefs", CHECK_WARN, "not mounted");
+	assert_non_null(strstr(ask("tracefs")->now, "mount -t tracefs"));
+	tracefs_answer = -ENODEV;
+	expect("tracefs", CHECK_WARN, "not in this kernel");
+	tracefs_answer = 0;
+	expect("tracefs", CHECK_OK, "without a mount");
+}
+
 static void what_the_machine_lacks_is_told(void **state)
 {
 	(void)state;
@@ -335,6 +364,7 @@ int main(void)
 		ON_SYSTEM(a_kernel_without_perf_events_needs_another_kernel),
 		ON_SYSTEM(small_settings_are_named_with_their_remedy),
 		ON_SYSTEM(containers_and_virtual_machines_are_recognised),
+		ON_SYSTEM(tracefs_need_not_be_mounted),
 		ON_SYSTEM(what_the_machine_lacks_is_told),
 		ON_SYSTEM(an_empty_system_is_answered_too),
 		cmocka_unit_test(the_verdict_on_a_module_follows_what_it_has),

@@ -1,6 +1,7 @@
 /*
- * usage: deny bpf|attach|perf ERRNO COMMAND [ARGUMENT…]: runs the command where a seccomp filter, as container runtimes
- * install it, answers bpf(), the ioctl() that attaches a program to a perf event, or perf_event_open() with this error.
+ * usage: deny bpf|attach|perf|fsopen|mount ERRNO COMMAND [ARGUMENT…]: runs the command where a seccomp filter, as
+ * container runtimes install it, answers bpf(), the ioctl() that attaches a program to a perf event, perf_event_open(),
+ * fsopen() or mount() with this error.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -20,14 +21,29 @@ static int install(struct sock_filter *instructions, unsigned short count)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+static unsigned number_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		unsigned number;
+	} calls[] = {{"bpf", SYS_bpf},
+		     {"attach", SYS_ioctl},
+		     {"perf", SYS_perf_event_open},
+		     {"fsopen", SYS_fsopen},
+		     {"mount", SYS_mount}};
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (!strcmp(calls[i].name, name))
+			return calls[i].number;
+	fprintf(stderr, "deny: no call '%s'\n", name);
+	exit(2);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 4)
 		return 2;
 	unsigned error = (unsigned)atoi(argv[2]);
-	unsigned number = strcmp(argv[1], "bpf") == 0    ? SYS_bpf :
-			  strcmp(argv[1], "attach") == 0 ? SYS_ioctl :
-							   SYS_perf_event_open;
+	unsigned number = number_of(argv[1]);
 	unsigned request = number == SYS_ioctl ? (unsigned)PERF_EVENT_IOC_SET_BPF : 0;
 	struct sock_filter plain[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
