@@ -11,6 +11,8 @@ struct fold_options {
 static const struct option_row fold_rows[] = {
 	{.name = "output", .letter = 'o', .type = OPTION_STRING, .offset = offsetof(struct fold_options, output),
 	 .argument = "FILE", .help = "Write to FILE. Default: standard output."},
+	{.name = "perl", .type = OPTION_FLAG, .offset = INPUT_FIELD(struct fold_options, perl),
+	 .help = "Write exactly what stackcollapse-perf.pl makes of perf script text, including its errors."},
 	INPUT_OPTION_ROWS(struct fold_options),
 	OPTION_END,
 };
@@ -22,6 +24,7 @@ static int run_fold(int argc, char **argv)
 	struct option_list files = {0};
 	struct profile profile;
 	struct calltree_options tree_options;
+	options.input.tidy = true;
 	profile_init(&profile);
 	int result = options_parse(&command_fold, argc, argv, &options, &files);
 	if (result < 0)

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cmd/recording.h"
 #include "import/uninline.h"
+#include "profile/event_name.h"
 #include "profile/view.h"
 
 #include <string.h>
@@ -43,8 +44,7 @@ static void say_report(const struct import_report *report)
 		say_warning("%s; %llu such lines were left out", report->first_bad,
 			    (unsigned long long)report->bad_lines);
 	if (report->cut_stacks)
-		say_warning("%s: the input ends inside this stack (an empty line must end it); it was left out",
-			    report->first_cut);
+		say_warning("%s: the input ends inside this stack; it was left out", report->first_cut);
 	if (report->damage[0])
 		say_warning("%s", report->damage);
 }
@@ -63,12 +63,20 @@ static int import_text(struct profile *profile, const char *path, struct input_h
 		       const struct input_options *options, bool keep_order, struct import_report *report)
 {
 	struct import_opened opened = {.fd = head->fd, .head = head->bytes, .head_size = head->size};
+	struct import_perl perl = {
+		.pid = options->pid,
+		.tid = options->tid,
+		.kernel = options->kernel || options->all,
+		.jit = options->jit || options->all,
+		.event = options->event_filter,
+	};
 	struct import_options import = {
 		.threads = (unsigned)options->threads,
 		.keep_order = keep_order,
 		.addresses = options->addrs,
 		.source_lines = options->srcline,
-		.java_as_written = options->pid || options->tid,
+		.tidy = options->tidy,
+		.perl = options->perl ? &perl : NULL,
 		.progress = true,
 		.opened = head->fd < 0 ? NULL : &opened,
 	};
@@ -172,6 +180,19 @@ static value_id find_value(const struct profile *profile, const char *name)
 	return PROFILE_NONE;
 }
 
+/* The first in the input of those that have a name, or of those that differ from `wanted` in their modifiers only. */
+static value_id first_value(const struct profile *profile, const char *wanted)
+{
+	value_id first = PROFILE_NONE;
+	for (size_t i = 0; i < profile->value_count; i++) {
+		const struct value_type *value = &profile->values[i];
+		if (value->name && (!wanted || event_is_same(profile_text(profile, value->name), wanted)) &&
+		    (first == PROFILE_NONE || value->first_seen < profile->values[first].first_seen))
+			first = (value_id)i;
+	}
+	return first;
+}
+
 static void list_events(const struct profile *profile, struct buf *out)
 {
 	for (size_t i = 0; i < profile->value_count; i++)
@@ -181,34 +202,32 @@ static void list_events(const struct profile *profile, struct buf *out)
 		}
 }
 
-/* The event or view asked for, or the first event with a name. */
-static int choose_value(struct profile *profile, const char *wanted, value_id *ret_value)
+/*
+ * The event or view asked for, or the first event with a name. `join`: an event without modifiers is all that differ in
+ * them only.
+ */
+static int choose_value(struct profile *profile, const char *wanted, bool join, value_id *ret_value)
 {
-	value_id value = PROFILE_NONE;
 	const struct profile_view *view = wanted ? profile_view_find(wanted) : profile_view_default(profile);
 	if (view && profile_view_has(profile, view) &&
 	    (!wanted || find_value(profile, profile_view_name(view)) == PROFILE_NONE)) {
 		*ret_value = profile_view_apply(profile, view);
 		return -1;
 	}
-	if (wanted) {
-		value = find_value(profile, wanted);
-		if (value == PROFILE_NONE) {
-			struct buf events CLEANUP_BUF = {0};
-			list_events(profile, &events);
-			say_error("no sample of event '%s'; the input has: %s", wanted,
-				  events.size ? events.data : "none named");
-			return EXIT_FAILED;
-		}
-	} else {
-		for (size_t i = 0; i < profile->value_count; i++)
-			if (profile->values[i].name &&
-			    (value == PROFILE_NONE ||
-			     profile->values[i].first_seen < profile->values[value].first_seen))
-				value = (value_id)i;
-		if (value == PROFILE_NONE)
-			value = profile_first_value(profile);
+	size_t base = 0;
+	join = join && (!wanted || (event_base(wanted, &base) == wanted && !wanted[base]));
+	value_id value = wanted && !join ? find_value(profile, wanted) : first_value(profile, wanted);
+	if (wanted && value == PROFILE_NONE) {
+		struct buf events CLEANUP_BUF = {0};
+		list_events(profile, &events);
+		say_error("no sample of event '%s'; the input has: %s", wanted,
+			  events.size ? events.data : "none named");
+		return EXIT_FAILED;
 	}
+	if (value == PROFILE_NONE)
+		value = profile_first_value(profile);
+	else if (join)
+		profile_join_event(profile, value);
 	*ret_value = value;
 	return -1;
 }
@@ -224,25 +243,28 @@ static void say_filtered(const struct profile *profile, value_id value)
 
 int input_tree_options(struct profile *profile, const struct input_options *options, struct calltree_options *ret)
 {
+	/* Read as the Perl script does, text has marks, source lines and ids in its names. */
+	bool in_names = options->perl && !options->has_recording;
 	*ret = (struct calltree_options){
 		.values = {0, PROFILE_NONE},
 		.merge_threads = options->merge_threads,
-		.annotate_kernel = options->kernel || options->all,
-		.annotate_jit = options->jit || options->all,
+		.annotate_kernel = (options->kernel || options->all) && !in_names,
+		.annotate_jit = (options->jit || options->all) && !in_names,
 		.hide_inlined = !options->inline_frames,
 		.show_module = options->module,
-		.show_line = options->srcline,
+		.show_line = options->srcline && !in_names,
 		.skip_after = options->skip_after.items,
-		.thread_label = !options->comm ? THREAD_LABEL_NONE :
-				options->tid   ? THREAD_LABEL_TID :
-				options->pid   ? THREAD_LABEL_PID :
-						 THREAD_LABEL_COMM,
+		.thread_label = !options->comm            ? THREAD_LABEL_NONE :
+				options->tid && !in_names ? THREAD_LABEL_TID :
+				options->pid && !in_names ? THREAD_LABEL_PID :
+							    THREAD_LABEL_COMM,
 	};
 	if (profile->differential) {
 		ret->values[1] = 1;
 		return -1;
 	}
-	int result = choose_value(profile, options->event_filter, &ret->values[0]);
+	bool join = !options->has_recording && !options->perl;
+	int result = choose_value(profile, options->event_filter, join, &ret->values[0]);
 	if (result >= 0)
 		return result;
 	profile_keep_value(profile, ret->values[0]);

@@ -15,6 +15,8 @@ struct input_options {
 	const char *event_filter, *names, *count, *time;
 	struct option_list skip_after, comms, pids, tids, cpus, dsos, symbols, cgroups;
 	long long threads;
+	bool tidy; /* set by the command: names of perf script text are tidied, else they stay whole */
+	bool perl; /* perf script text as stackcollapse-perf.pl reads it */
 	bool by_cpu, by_cgroup; /* set by the command: threads are called by what they ran on or in */
 	bool has_recording; /* set by input_load(): the input was perf.data */
 };

@@ -143,6 +143,7 @@ bool blocks_next(struct blocks *blocks, struct block *block)
 	block->size = cut;
 	block->number = blocks->next_number++;
 	block->last = blocks->ended && !rest;
+	block->damaged = block->last && blocks->failed.code;
 	if (blocks->has_reader && !blocks->ended) {
 		blocks->filling = true;
 		pthread_cond_broadcast(&blocks->changed);

@@ -22,6 +22,7 @@ struct block {
 	size_t size, capacity;
 	uint64_t number; /* 0, 1, 2, … */
 	bool last; /* the input ends with this block */
+	bool damaged; /* because reading failed */
 };
 
 struct blocks {

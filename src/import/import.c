@@ -44,6 +44,7 @@ static void work(void *context, unsigned worker)
 		shard->block = block.number;
 		shard->lines = 0;
 		shard->last_block = block.last;
+		shard->damaged = block.damaged;
 		job->format->parse(shard, block.data, block.size);
 		note_block(job, block.number, shard->lines);
 	}
@@ -127,7 +128,7 @@ static int check_result(const struct job *job, unsigned workers, const struct er
 	if (report->first_bad[0])
 		return err_set(err, ERR_EMPTY, "%s; no stack could be read", report->first_bad);
 	if (report->first_cut[0])
-		return err_set(err, ERR_EMPTY, "%s: the input ends inside its only stack (an empty line must end it)",
+		return err_set(err, ERR_EMPTY, "%s: the input ends inside its only stack",
 			       report->first_cut);
 	return err_set(err, ERR_EMPTY, "%s: no stacks in it", source_name(job->blocks->source));
 }
@@ -137,7 +138,7 @@ static int run(struct profile *profile, struct blocks *blocks, const struct impo
 {
 	unsigned workers = options->threads ? options->threads : format->parallel ? parallel_cores() : 1;
 	/* Order across workers is lost, and a small input is read before a thread has started. */
-	if (options->keep_order || blocks->ended)
+	if (options->keep_order || format->in_order || blocks->ended)
 		workers = 1;
 	blocks->boundary = format->boundary;
 	struct job job = {.format = format, .blocks = blocks};
@@ -180,6 +181,8 @@ int import_file(struct profile *profile, const char *path, const struct import_o
 	size_t size;
 	const char *start = blocks_peek(&blocks, &size), *guess = NULL;
 	const struct import_format *format = size ? detect_format(start, size, &guess) : NULL;
+	if (format == &format_perf_script && options->perl)
+		format = &format_perf_perl;
 	if (format)
 		result = run(profile, &blocks, format, options, report, err);
 	else if (blocks.failed.code)

@@ -13,13 +13,20 @@ struct import_opened {
 };
 #define IMPORT_HEAD_MOST 64
 
+/* perf script: exactly what stackcollapse-perf.pl makes of it. Its marks and ids become part of the names. */
+struct import_perl {
+	bool pid, tid; /* java-12, java-12/13 */
+	bool kernel, jit; /* _[k], _[j] */
+	const char *event; /* the only event that counts; NULL: the first one */
+};
+
 struct import_options {
 	unsigned threads; /* 0: as many as there are cores */
 	bool keep_order; /* keep samples unmerged in input order (flame charts) */
 	bool addresses; /* perf script: put the address into the name of frames without a symbol */
 	bool source_lines; /* perf script: frames are followed by a line with their source position */
-	/* perf script: Java types keep their L and semicolons, as stackcollapse-perf.pl has it with --pid and --tid */
-	bool java_as_written;
+	bool tidy; /* perf script: names are tidied (profile/tidy.h); else they stay whole */
+	const struct import_perl *perl; /* NULL: without the peculiarities of that script */
 	struct uninliner
 		*uninliner; /* perf script: asked for inlined functions that the text leaves out; NULL: nobody */
 	bool progress; /* show a progress line on a terminal */

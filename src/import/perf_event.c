@@ -28,15 +28,19 @@ static size_t ids_at(const char *line, size_t length, size_t at, struct perf_eve
 		return 0;
 	/* "0/0", the idle task, shows no pid, as the Perl script has it. */
 	bool two = at > second && !(at == second + 1 && line[second] == '0');
-	event->pid = two ? to_id(line + first, first_end - first) : -1;
-	event->tid = two ? to_id(line + second, at - second) : to_id(line + first, first_end - first);
+	event->pid_text = two ? line + first : NULL;
+	event->pid_length = two ? first_end - first : 0;
+	event->tid_text = two ? line + second : line + first;
+	event->tid_length = two ? at - second : first_end - first;
+	event->pid = two ? to_id(event->pid_text, event->pid_length) : -1;
+	event->tid = to_id(event->tid_text, event->tid_length);
 	return at;
 }
 
-/* The thread's name may hold spaces: it ends at the first white space that ids follow. */
-static size_t comm_and_ids(const char *line, size_t length, size_t from, struct perf_event_line *event)
+/* The thread's name may hold spaces: it ends at the first white space behind `least` bytes that ids follow. */
+static size_t comm_and_ids(const char *line, size_t length, size_t from, size_t least, struct perf_event_line *event)
 {
-	for (size_t i = from + 1; i < length; i++) {
+	for (size_t i = from + least; i < length; i++) {
 		if (!is_space(line[i]))
 			continue;
 		size_t ids = i;
@@ -116,13 +120,26 @@ bool perf_event_parse(const char *line, size_t length, struct perf_event_line *r
 	while (length > from && is_space(line[length - 1]))
 		length--;
 	/* White space must follow the ids; at the end of the line it was just taken off. */
-	size_t after = comm_and_ids(line, length, from, &event);
+	size_t after = comm_and_ids(line, length, from, 1, &event);
 	if (!after)
 		return false;
 	if (line[length - 1] == ':')
 		event_before(line, after, length - 1, &event);
 	else
 		find_frame_on_line(line, length, after, &event);
+	*ret_event = event;
+	return true;
+}
+
+bool perf_event_parse_perl(const char *line, size_t length, struct perf_event_line *ret_event)
+{
+	struct perf_event_line event = {.period = 1};
+	if (!length || is_space(line[0]) || !comm_and_ids(line, length, 0, 2, &event))
+		return false;
+	while (length && is_space(line[length - 1]))
+		length--;
+	if (line[length - 1] == ':')
+		event_before(line, 0, length - 1, &event);
 	*ret_event = event;
 	return true;
 }

@@ -1,6 +1,7 @@
 #include "import/perf_frame.h"
 
 #include "import/shard.h"
+#include "profile/module.h"
 #include "profile/tidy.h"
 
 static bool is_word(char c)
@@ -17,26 +18,29 @@ static size_t last_open(const char *line, size_t end)
 	return end;
 }
 
-/* The module stands between the last " (" and the last ")" of the line; a file removed since is "(/x/y (deleted))". */
+/* The module stands between the last " (" and the last ")" of the line. */
 static bool find_module(const char *line, size_t length, size_t *ret_open, size_t *ret_close)
 {
-	static const char deleted[] = " (deleted))";
 	const char *last = memrchr(line, ')', length);
 	if (!last)
 		return false;
 	size_t close = (size_t)(last - line), open = last_open(line, close);
-	if (open == close)
-		return false;
-	if (close + 1 - open == sizeof deleted - 1 && memcmp(line + open, deleted, sizeof deleted - 1) == 0) {
-		size_t before = last_open(line, open);
-		if (before < open) {
-			close = open;
-			open = before;
-		}
-	}
 	*ret_open = open;
 	*ret_close = close;
-	return true;
+	return open != close;
+}
+
+/* The module of a file that was removed is "(/x/y (deleted))". */
+static void leave_out_deleted(const char *line, size_t *open, size_t *close)
+{
+	static const char deleted[] = " (deleted))";
+	if (*close + 1 - *open != sizeof deleted - 1 || memcmp(line + *open, deleted, sizeof deleted - 1) != 0)
+		return;
+	size_t before = last_open(line, *open);
+	if (before < *open) {
+		*close = *open;
+		*open = before;
+	}
 }
 
 /* "main+0x1f" → length of "main" */
@@ -50,7 +54,7 @@ static size_t without_offset(const char *symbol, size_t length)
 	return length;
 }
 
-bool perf_frame_split(const char *line, size_t length, struct perf_frame *ret_frame)
+static bool split(const char *line, size_t length, bool perl, struct perf_frame *ret_frame)
 {
 	size_t start = 0;
 	while (start < length && is_space(line[start]))
@@ -61,6 +65,8 @@ bool perf_frame_split(const char *line, size_t length, struct perf_frame *ret_fr
 	size_t open, close;
 	if (address_end == start || !find_module(line, length, &open, &close) || open < start)
 		return false;
+	if (!perl)
+		leave_out_deleted(line, &open, &close);
 	size_t symbol = address_end;
 	while (symbol < open && is_space(line[symbol]))
 		symbol++;
@@ -83,36 +89,19 @@ bool perf_frame_split(const char *line, size_t length, struct perf_frame *ret_fr
 	return true;
 }
 
-static bool contains(const char *text, size_t length, const char *part)
+bool perf_frame_split(const char *line, size_t length, struct perf_frame *ret_frame)
 {
-	return memmem(text, length, part, strlen(part)) != NULL;
+	return split(line, length, false, ret_frame);
 }
 
-static bool has_suffix(const char *text, size_t length, const char *suffix)
+bool perf_frame_split_perl(const char *line, size_t length, struct perf_frame *ret_frame)
 {
-	size_t suffix_length = strlen(suffix);
-	return length >= suffix_length && memcmp(text + length - suffix_length, suffix, suffix_length) == 0;
+	return split(line, length, true, ret_frame);
 }
 
 static bool equals(const char *text, size_t length, const char *other)
 {
 	return length == strlen(other) && memcmp(text, other, length) == 0;
-}
-
-static enum frame_kind kind_of_module(const char *module, size_t length)
-{
-	if (equals(module, length, "inlined"))
-		return FRAME_INLINED;
-	if (equals(module, length, "[vdso]") || equals(module, length, "[vsyscall]") ||
-	    equals(module, length, "[heap]") || equals(module, length, "[stack]") ||
-	    equals(module, length, "[unknown]"))
-		return FRAME_NATIVE;
-	if ((length && module[0] == '[') || has_suffix(module, length, "vmlinux") || contains(module, length, ".ko"))
-		return FRAME_KERNEL;
-	if ((contains(module, length, "/perf-") && has_suffix(module, length, ".map")) ||
-	    contains(module, length, "jitted-") || equals(module, length, "//anon"))
-		return FRAME_JIT;
-	return FRAME_NATIVE;
 }
 
 static void add_unresolved(struct buf *out, const struct perf_frame *frame, bool addresses)
@@ -127,15 +116,27 @@ static void add_unresolved(struct buf *out, const struct perf_frame *frame, bool
 	}
 }
 
-/*
- * The end of the part that begins at `from`: "->" separates a caller from what was inlined into it. The arrow of C++'s
- * operator-> is part of the name.
- */
-static size_t part_end(const char *symbol, size_t length, size_t from)
+static void add_name(struct buf *out, const char *name, size_t length, struct perf_frame_style style)
 {
-	for (size_t i = from; i + 1 < length; i++)
-		if (symbol[i] == '-' && symbol[i + 1] == '>' && !(i >= 8 && memcmp(symbol + i - 8, "operator", 8) == 0))
-			return i;
+	if (style.tidy)
+		tidy_name(out, name, length, style.java);
+	else
+		tidy_whole(out, name, length);
+}
+
+/* "(comm)": some versions of perf print a process so. "(anonymous namespace)::f" is a function. */
+static bool names_process(const char *symbol, size_t length)
+{
+	const char *close = symbol[0] == '(' ? memchr(symbol, ')', length) : NULL;
+	return symbol[0] == '(' && (!close || close + 1 == symbol + length);
+}
+
+/* An empty part at the end does not count. */
+static size_t without_last_arrow(const char *symbol, size_t length)
+{
+	while (length >= 2 && memcmp(symbol + length - 2, "->", 2) == 0 &&
+	       !(length >= 10 && memcmp(symbol + length - 10, "operator", 8) == 0))
+		length -= 2;
 	return length;
 }
 
@@ -143,32 +144,29 @@ void perf_frame_functions(const struct perf_frame *frame, struct perf_frame_styl
 			  void (*add)(void *context, const char *name, size_t length, enum frame_kind kind),
 			  void *context)
 {
-	size_t length = frame->symbol_length;
-	if (!length || frame->symbol[0] == '(')
+	static const char mark[] = "_[i]";
+	if (!frame->symbol_length || names_process(frame->symbol, frame->symbol_length))
 		return;
-	/* Empty parts at the end do not count. */
-	while (length >= 2 && memcmp(frame->symbol + length - 2, "->", 2) == 0 &&
-	       !(length >= 10 && memcmp(frame->symbol + length - 10, "operator", 8) == 0))
-		length -= 2;
-	enum frame_kind kind = kind_of_module(frame->module, frame->module_length);
+	size_t length = without_last_arrow(frame->symbol, frame->symbol_length);
+	enum frame_kind kind = module_kind(frame->module, frame->module_length);
 	for (size_t from = 0, part = 0; from < length; part++) {
-		size_t end = part_end(frame->symbol, length, from);
 		const char *name = frame->symbol + from;
-		bool unresolved = equals(name, end - from, "[unknown]");
+		size_t size = tidy_part_end(name, length - from);
+		bool unresolved = equals(name, size, "[unknown]");
 		buf_clear(scratch);
 		if (unresolved) {
 			struct buf raw CLEANUP_BUF = {0};
 			add_unresolved(&raw, frame, style.addresses);
-			tidy_name(scratch, raw.data, raw.size, style.java);
+			tidy_whole(scratch, raw.data, raw.size);
 		} else {
-			tidy_name(scratch, name, end - from, style.java);
+			add_name(scratch, name, size, style);
 		}
-		if (part && !(scratch->size && contains(scratch->data, scratch->size, "_[i]")))
-			buf_str(scratch, "_[i]");
+		if (part && !(scratch->size && memmem(scratch->data, scratch->size, mark, strlen(mark))))
+			buf_str(scratch, mark);
 		add(context, scratch->data ? scratch->data : "", scratch->size,
 		    unresolved ? FRAME_UNKNOWN :
 		    part       ? FRAME_INLINED :
 				 kind);
-		from = end + 2;
+		from += size + 2;
 	}
 }

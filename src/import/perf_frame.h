@@ -18,13 +18,16 @@ struct perf_frame {
 
 /* Takes a line apart; false when it is no line of a stack. The parts point into the line. */
 bool perf_frame_split(const char *line, size_t length, struct perf_frame *ret_frame);
+/* The same as stackcollapse-perf.pl does it, to whom "(/x (deleted))" is a module called "deleted)". */
+bool perf_frame_split_perl(const char *line, size_t length, struct perf_frame *ret_frame);
 
 /*
  * Calls `add` for each function of the frame, outermost first (a line names several when a Java agent wrote
- * "caller->inlined callee"). `name` is tidied as stackcollapse-perf.pl does. None at all for lines that name a process.
+ * "caller->inlined callee"). `name` is whole or tidied (profile/tidy.h). None at all for lines that name a process.
  */
 struct perf_frame_style {
-	bool java; /* the thread is called "java" */
+	bool tidy; /* without parameters and so on */
+	bool java; /* with `tidy`: the thread is called "java" */
 	bool addresses; /* show the address where there is no symbol */
 };
 void perf_frame_functions(const struct perf_frame *frame, struct perf_frame_style style, struct buf *scratch,

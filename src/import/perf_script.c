@@ -187,7 +187,10 @@ static bool add_uninlined(struct line_functions *functions, const struct perf_fr
 		count = uninliner_find(parser->uninliner, line, frames, MOST_INLINED);
 	for (size_t i = count; i-- > 0;) {
 		buf_clear(&parser->scratch);
-		tidy_name(&parser->scratch, frames[i].name, strlen(frames[i].name), false);
+		if (parser->shard->options->tidy)
+			tidy_name(&parser->scratch, frames[i].name, strlen(frames[i].name), false);
+		else
+			tidy_whole(&parser->scratch, frames[i].name, strlen(frames[i].name));
 		add_function(functions, parser->scratch.data, parser->scratch.size,
 			     frames[i].inlined ? FRAME_INLINED : FRAME_NATIVE);
 	}
@@ -207,7 +210,11 @@ static uint32_t understand(struct parser *parser, const char *line, size_t lengt
 		.module = inlined ? 0 : profile_string(parser->profile, frame.module, frame.module_length),
 	};
 	uint32_t first = (uint32_t)parser->chain_frame_count;
-	struct perf_frame_style style = {.java = parser->java, .addresses = parser->shard->options->addresses};
+	struct perf_frame_style style = {
+		.tidy = parser->shard->options->tidy,
+		.java = parser->java,
+		.addresses = parser->shard->options->addresses,
+	};
 	if (inlined || !add_uninlined(&functions, &frame))
 		perf_frame_functions(&frame, style, &parser->scratch, add_function, &functions);
 	return line_of_frames(parser, first);
@@ -350,8 +357,7 @@ static void begin_sample(struct parser *parser, const struct perf_event_line *ev
 	for (size_t i = 0; i < comm->size; i++)
 		if (comm->data[i] == ' ' || comm->data[i] == ';')
 			comm->data[i] = comm->data[i] == ' ' ? '_' : ':';
-	parser->java = !parser->shard->options->java_as_written && comm->size == 4 &&
-		       memcmp(comm->data, "java", 4) == 0;
+	parser->java = parser->shard->options->tidy && comm->size >= 4 && memcmp(comm->data, "java", 4) == 0;
 	parser->thread =
 		profile_thread(parser->profile, (struct thread){
 							.pid = event->pid,
@@ -412,6 +418,18 @@ static void cut_off(struct parser *parser)
 	parser->unresolved_frames = 0;
 }
 
+/* The last line of the input is whole when a newline ends it, or when it is a frame with its module. */
+static bool ends_whole(const char *data, size_t size)
+{
+	if (data[size - 1] == '\n')
+		return true;
+	const char *newline = memrchr(data, '\n', size);
+	const char *line = newline ? newline + 1 : data;
+	struct perf_frame frame;
+	return is_space(*line) && data[size - 1] == ')' &&
+	       perf_frame_split(line, size - (size_t)(line - data), &frame);
+}
+
 static void parse(struct shard *shard, const char *data, size_t size)
 {
 	struct parser *parser = shard->parser;
@@ -437,7 +455,7 @@ static void parse(struct shard *shard, const char *data, size_t size)
 	}
 	if (!parser->open)
 		return;
-	if (shard->last_block)
+	if (shard->last_block && (shard->damaged || !ends_whole(data, size)))
 		cut_off(parser);
 	else
 		end_sample(parser);

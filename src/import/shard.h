@@ -23,6 +23,7 @@ struct shard {
 	uint64_t lines; /* of the block being parsed, so far */
 	uint64_t block; /* its number */
 	bool last_block;
+	bool damaged; /* reading failed behind this block: its end is not the input's */
 	void *parser; /* the parser's own state */
 };
 
@@ -30,13 +31,14 @@ struct shard {
 struct import_format {
 	const char *name;
 	enum block_boundary boundary;
+	bool in_order; /* needs all blocks, one after the other: one thread */
 	/* Worth more than one thread unless asked otherwise: parsing costs more than adding the shards up. */
 	bool parallel;
 	void *(*start)(struct shard *shard);
 	void (*parse)(struct shard *shard, const char *data, size_t size);
 	void (*finish)(struct shard *shard); /* frees the parser's state; counts what it had put off */
 };
-extern const struct import_format format_perf_script, format_folded, format_folded_pair;
+extern const struct import_format format_perf_script, format_perf_perl, format_folded, format_folded_pair;
 
 /* Counts the line being parsed as bad. */
 static inline void shard_bad_line(struct shard *shard, const char *reason)

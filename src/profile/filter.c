@@ -1,4 +1,5 @@
 /* Taking parts of a profile away. What goes is counted in its quality. */
+#include "profile/event_name.h"
 #include "profile/match.h"
 #include "profile/profile.h"
 
@@ -11,6 +12,40 @@ static void merge_equal_samples(struct profile *profile)
 	index_map_clear(&profile->sample_map);
 	for (size_t i = 0; i < count; i++)
 		profile_add_sum(profile, samples[i]);
+}
+
+static bool is_joined(const struct profile *profile, value_id value, value_id other)
+{
+	const struct value_type *a = &profile->values[value], *b = &profile->values[other];
+	return value != other && a->name && b->name && a->decimals == b->decimals &&
+	       event_is_same(profile_text(profile, a->name), profile_text(profile, b->name));
+}
+
+void profile_join_event(struct profile *profile, value_id value)
+{
+	bool joined = false;
+	for (size_t i = 0; i < profile->sample_count; i++)
+		if (is_joined(profile, value, profile->samples[i].value)) {
+			profile->samples[i].value = value;
+			joined = true;
+		}
+	if (!joined)
+		return;
+	merge_equal_samples(profile);
+	struct value_type *kept = &profile->values[value];
+	for (size_t i = 0; i < profile->value_count; i++) {
+		struct value_type *other = &profile->values[i];
+		if (!is_joined(profile, value, (value_id)i))
+			continue;
+		kept->samples += other->samples;
+		kept->truncated += other->truncated;
+		kept->unresolved += other->unresolved;
+		other->samples = other->truncated = other->unresolved = 0;
+	}
+	size_t length;
+	const char *base = event_base(profile_text(profile, kept->name), &length);
+	CLEANUP_FREE char *name = mem_strdup(base);
+	kept->name = profile_string(profile, name, length);
 }
 
 void profile_keep_value(struct profile *profile, value_id value)

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "profile/module.h"
 
 #include <ctype.h>
 
@@ -43,26 +44,6 @@ static bool ends_with(const char *text, const char *end)
 	return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
 }
 
-/* stackcollapse-perf.pl's rule: a bracketed module or vmlinux is the kernel, unless it says unknown. */
-static bool module_counts_as_kernel(const char *module)
-{
-	return (module[0] == '[' || ends_with(module, "vmlinux")) && !strstr(module, "unknown");
-}
-
-static bool module_counts_as_jit(const char *module)
-{
-	const char *at = module;
-	while ((at = strstr(at, "/tmp/perf-"))) {
-		at += strlen("/tmp/perf-");
-		const char *digits = at;
-		while (isdigit((unsigned char)*at))
-			at++;
-		if (at > digits && strncmp(at, ".map", 4) == 0)
-			return true;
-	}
-	return false;
-}
-
 static void frame_label(struct buf *out, const struct profile *profile, const struct frame *frame,
 			const struct calltree_options *options)
 {
@@ -77,9 +58,10 @@ static void frame_label(struct buf *out, const struct profile *profile, const st
 	out->size--;
 	/* The part of an a->b->c name that was inlined carries its own mark already. */
 	bool marked = ends_with(out->data, "_[i]") && frame->kind == FRAME_INLINED;
-	if (options->annotate_kernel && !marked && module_counts_as_kernel(module))
+	enum frame_kind code = frame->kind == FRAME_JIT ? FRAME_JIT : module_kind(module, strlen(module));
+	if (options->annotate_kernel && !marked && code == FRAME_KERNEL)
 		buf_str(out, "_[k]");
-	else if (options->annotate_jit && !marked && module_counts_as_jit(module) && !strstr(out->data, "_[j]"))
+	else if (options->annotate_jit && !marked && code == FRAME_JIT && !strstr(out->data, "_[j]"))
 		buf_str(out, "_[j]");
 	if (options->show_line && function->file) {
 		buf_char(out, ':');

@@ -142,6 +142,11 @@ void profile_set_decimals(struct profile *profile, value_id value, unsigned deci
 void profile_merge(struct profile *into, const struct profile *from);
 
 /*
+ * Gives `value` the samples of the same event with other modifiers ("cycles:u" and "cycles"), and then the name without
+ * them. Their value types stay, empty.
+ */
+void profile_join_event(struct profile *profile, value_id value);
+/*
  * Leaves only the samples of one value type, and in the quality only what concerns it. Samples without an event (their
  * value type has no name) belong to every event, so they join it.
  */

@@ -1,0 +1,23 @@
+/* Reads a function's name from left to right and follows its brackets, as demanglers write them. */
+#ifndef WICK_PROFILE_BRACKETS_H
+#define WICK_PROFILE_BRACKETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define BRACKETS_MOST 128
+
+struct brackets {
+	char open[BRACKETS_MOST]; /* what is open, outermost first */
+	size_t at[BRACKETS_MOST]; /* and where */
+	unsigned depth;
+	bool too_deep; /* more was open at once than fits: nothing is known from there on */
+};
+
+/*
+ * Takes what stands at `at` (< length): a bracket, another character, or "operator" with its symbol, which is no
+ * bracket. Returns where to go on.
+ */
+size_t brackets_step(struct brackets *brackets, const char *name, size_t length, size_t at);
+
+#endif

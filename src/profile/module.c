@@ -1,0 +1,82 @@
+#include "profile/module.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool starts_with(const char *text, size_t length, const char *start)
+{
+	return length >= strlen(start) && memcmp(text, start, strlen(start)) == 0;
+}
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+	return length >= strlen(end) && memcmp(text + length - strlen(end), end, strlen(end)) == 0;
+}
+
+static bool equals(const char *text, size_t length, const char *other)
+{
+	return length == strlen(other) && memcmp(text, other, length) == 0;
+}
+
+static bool contains(const char *text, size_t length, const char *part)
+{
+	return memmem(text, length, part, strlen(part)) != NULL;
+}
+
+/* A name that is `start`, digits and a rest that begins with `behind`: perf-12.map, jitted-12-3.so, jit-12.dump. */
+static bool is_numbered(const char *name, size_t length, const char *start, const char *behind)
+{
+	if (!starts_with(name, length, start))
+		return false;
+	size_t first = strlen(start), at = first;
+	while (at < length && isdigit((unsigned char)name[at]))
+		at++;
+	return at > first && starts_with(name + at, length - at, behind);
+}
+
+/* Names in brackets are the kernel or one of its modules, except for these parts of a process. */
+static enum frame_kind kind_in_brackets(const char *module, size_t length)
+{
+	static const char *const parts[] = {"[vdso", "[vsyscall", "[vectors", "[heap",    "[stack",
+					    "[vvar", "[unknown",  "[anon",    "[uprobes", "[sigpage"};
+	/* [anon:jit-cache] and the like are named by prctl(PR_SET_VMA_ANON_NAME) */
+	if (starts_with(module, length, "[anon") &&
+	    (contains(module, length, "jit") || contains(module, length, "JIT")))
+		return FRAME_JIT;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (starts_with(module, length, parts[i]))
+			return FRAME_NATIVE;
+	return FRAME_KERNEL;
+}
+
+static bool is_kernel_file(const char *name, size_t length)
+{
+	static const char *const packed[] = {".ko", ".ko.xz", ".ko.gz", ".ko.zst", ".ko.debug"};
+	static const char *const programs[] = {"bpf_prog_", "bpf_trampoline_", "bpf_dispatcher_"};
+	for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+		if (ends_with(name, length, packed[i]))
+			return true;
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+		if (starts_with(name, length, programs[i]))
+			return true;
+	/* vmlinux, vmlinux-6.1.0-13-amd64, vmlinux.debug; not libvmlinuxparser.so or vmlinux_reader */
+	return ends_with(name, length, "vmlinux") || starts_with(name, length, "vmlinux-") ||
+	       starts_with(name, length, "vmlinux.");
+}
+
+enum frame_kind module_kind(const char *module, size_t length)
+{
+	if (equals(module, length, "inlined"))
+		return FRAME_INLINED;
+	if (length && module[0] == '[')
+		return kind_in_brackets(module, length);
+	const char *slash = memrchr(module, '/', length);
+	const char *name = slash ? slash + 1 : module;
+	size_t name_length = length - (size_t)(name - module);
+	if (is_kernel_file(name, name_length))
+		return FRAME_KERNEL;
+	if (is_numbered(name, name_length, "perf-", ".map") || is_numbered(name, name_length, "jitted-", "-") ||
+	    is_numbered(name, name_length, "jit-", ".dump") || equals(module, length, "//anon"))
+		return FRAME_JIT;
+	return FRAME_NATIVE;
+}
