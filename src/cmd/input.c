@@ -34,6 +34,7 @@ void input_release(struct input_options *options)
 				       &options->cpus,       &options->dsos,  &options->symbols, &options->cgroups};
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		option_list_release(lists[i]);
+	free(options->perl_event);
 }
 
 static void say_report(const struct import_report *report)
@@ -68,7 +69,7 @@ static int import_text(struct profile *profile, const char *path, struct input_h
 		.tid = options->tid,
 		.kernel = options->kernel || options->all,
 		.jit = options->jit || options->all,
-		.event = options->event_filter,
+		.event = options->event_filter ? options->event_filter : options->perl_event,
 	};
 	struct import_options import = {
 		.threads = (unsigned)options->threads,
@@ -129,6 +130,19 @@ static int load_one(struct profile *profile, const char *path, struct input_opti
 			      &(struct recording_use){.profile = profile, .keep_order = keep_order});
 }
 
+/* The first in the input of those that have a name, or of those that differ from `wanted` in their modifiers only. */
+static value_id first_value(const struct profile *profile, const char *wanted)
+{
+	value_id first = PROFILE_NONE;
+	for (size_t i = 0; i < profile->value_count; i++) {
+		const struct value_type *value = &profile->values[i];
+		if (value->name && (!wanted || event_is_same(profile_text(profile, value->name), wanted)) &&
+		    (first == PROFILE_NONE || value->first_seen < profile->values[first].first_seen))
+			first = (value_id)i;
+	}
+	return first;
+}
+
 static int load_all(struct profile *profile, struct input_options *options, const struct option_list *files,
 		    const struct input_filter *filter, bool keep_order)
 {
@@ -139,6 +153,9 @@ static int load_all(struct profile *profile, struct input_options *options, cons
 		int result = load_one(profile, path, options, filter, keep_order, &report);
 		if (result >= 0)
 			return result;
+		value_id first = options->perl && !options->perl_event ? first_value(profile, NULL) : PROFILE_NONE;
+		if (first != PROFILE_NONE)
+			options->perl_event = mem_strdup(profile_text(profile, profile->values[first].name));
 	}
 	say_report(&report);
 	if (profile->quality.overflows)
@@ -178,19 +195,6 @@ static value_id find_value(const struct profile *profile, const char *name)
 		if (strcmp(profile_text(profile, profile->values[i].name), name) == 0)
 			return (value_id)i;
 	return PROFILE_NONE;
-}
-
-/* The first in the input of those that have a name, or of those that differ from `wanted` in their modifiers only. */
-static value_id first_value(const struct profile *profile, const char *wanted)
-{
-	value_id first = PROFILE_NONE;
-	for (size_t i = 0; i < profile->value_count; i++) {
-		const struct value_type *value = &profile->values[i];
-		if (value->name && (!wanted || event_is_same(profile_text(profile, value->name), wanted)) &&
-		    (first == PROFILE_NONE || value->first_seen < profile->values[first].first_seen))
-			first = (value_id)i;
-	}
-	return first;
 }
 
 static void list_events(const struct profile *profile, struct buf *out)

@@ -17,6 +17,7 @@ struct input_options {
 	long long threads;
 	bool tidy; /* set by the command: names of perf script text are tidied, else they stay whole */
 	bool perl; /* perf script text as stackcollapse-perf.pl reads it */
+	char *perl_event; /* owned: with `perl`, the first event of the files before */
 	bool by_cpu, by_cgroup; /* set by the command: threads are called by what they ran on or in */
 	bool has_recording; /* set by input_load(): the input was perf.data */
 };

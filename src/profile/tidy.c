@@ -95,7 +95,7 @@ size_t tidy_without_parameters(const char *name, size_t length)
 	/* A name that was cut off inside its parameters. */
 	if (brackets.depth && brackets.open[0] == '(' && holds_parameters(name, brackets.at[0]))
 		return brackets.at[0];
-	bool found = !brackets.depth && last != NOT_FOUND && is_behind_parameters(name + last_end, length - last_end);
+	bool found = last != NOT_FOUND && is_behind_parameters(name + last_end, length - last_end);
 	return found ? last : length;
 }
 

@@ -147,10 +147,22 @@ Single bad lines are counted and left out; the good ones stay.
   $ printf 'a;b 1' | wick fold
   a;b 1
 
-A stack that the input ends in is left out of perf script text, and said.
+The last stack of perf script text counts when its last line is whole; one that is cut off is left out, with a warning.
 
-  $ printf 'p 1 1.0: 1 cycles:\n\t1 f (/x)\n\t2 main (/x)\n\np 1 1.1: 1 cycles:\n\t1 g (/x)\n' | wick fold
-  wick: warning: standard input:5: the input ends inside this stack (an empty line must end it); it was left out
+  $ printf 'p 1 1.0: 1 cycles:\n\t1 f (/x)\n\t2 main (/x)\n\np 1 1.1: 1 cycles:\n\t1 g (/x)\n' >end
+  $ wick fold end
+  p;g 1
+  p;main;f 1
+  $ head -c -1 end | wick fold
+  p;g 1
+  p;main;f 1
+  $ head -c -2 end | wick fold
+  wick: warning: standard input:6: not a line of perf script; the line was left out
+  wick: warning: standard input:5: the input ends inside this stack; it was left out
+  p;main;f 1
+  $ gzip -c end | head -c -9 >end.gz; wick fold end.gz
+  wick: warning: end.gz:5: the input ends inside this stack; it was left out
+  wick: warning: end.gz: the gzip data is cut off; what came before was used
   p;main;f 1
 
 A line of 10 MB stands among the others, whether it is good or bad.

@@ -103,13 +103,138 @@ Files are added up, whatever they are packed with, and however many threads read
   1
   $ wick fold big 2>/dev/null >a; wick fold - <big 2>/dev/null | cmp - a
 
-Java's type names are tidied in threads called java; with --pid and --tid the name is another, and they stay.
+Java's type names are tidied in threads called java, also with --pid and --tid. With those the Perl script left them.
 
   $ printf 'java 10/11 1.0: 1 cycles:\n\t7f Lorg/a/B;.run (/tmp/perf-10.map)\n\n' >java.perf
   $ wick fold java.perf; wick fold --pid java.perf; wick fold --tid java.perf
   java;org/a/B:.run 1
+  java-10;org/a/B:.run 1
+  java-10/11;org/a/B:.run 1
+  $ wick fold --perl java.perf; wick fold --perl --pid java.perf; wick fold --perl --tid java.perf
+  java;org/a/B:.run 1
   java-10;Lorg/a/B:.run 1
   java-10/11;Lorg/a/B:.run 1
+
+Parameters are dropped with balanced brackets, so that different functions stay apart. Other commands keep names whole.
+
+  $ cat >cpp.perf <<'END'
+  > app 1 1.0: 1 cycles:
+  > 	1 f(int)::{lambda()#1}::operator()() const (/x)
+  > 	2 std::function<int (int, int)>::operator()(int, int) const+0x1f (/x)
+  > 	3 (anonymous namespace)::g(void (*)(int)) (/x)
+  > 
+  > app 1 1.1: 2 cycles:
+  > 	1 f(int)::{lambda()#2}::operator()() const (/x)
+  > 	2 std::function<int (int, int)>::operator()(int, int) const+0x1f (/x)
+  > 	3 decltype (h({parm#1})) (anonymous namespace)::g<int>(int) (/x)
+  > 
+  > app 1 1.2: 4 cycles:
+  > 	1 main.(*T).m (/x)
+  > 	2 foo::<fn(i32) -> i32>::bar (/x)
+  > 	3 [unknown] ([unknown])
+  > 
+  > END
+  $ wick fold cpp.perf
+  app;(anonymous namespace)::g;std::function<int (int, int)>::operator();f(int)::{lambda()#1}::operator() 1
+  app;[unknown];foo::<fn(i32) -> i32>::bar;main.(*T).m 4
+  app;decltype (h({parm#1})) (anonymous namespace)::g<int>;std::function<int (int, int)>::operator();f(int)::{lambda()#2}::operator() 2
+  $ wick fold --perl cpp.perf
+  app;[unknown];foo::<fn; i32>::bar_[i];main.(*T).m 4
+  app;decltype ;std::function<int ;f 2
+  app;std::function<int ;f 1
+  $ wick report --format json cpp.perf | grep -o '"name": "[^"]*"' | sort -u
+  "name": "(anonymous namespace)::g(void (*)(int))"
+  "name": "[unknown]"
+  "name": "decltype (h({parm#1})) (anonymous namespace)::g\u003cint\u003e(int)"
+  "name": "f(int)::{lambda()#1}::operator()() const"
+  "name": "f(int)::{lambda()#2}::operator()() const"
+  "name": "foo::\u003cfn(i32) -\u003e i32\u003e::bar"
+  "name": "main.(*T).m"
+  "name": "std::function\u003cint (int, int)\u003e::operator()(int, int) const"
+  $ wick flame cpp.perf | grep -o 'f(int)::{lambda()#[12]}::operator()() const' | sort -u
+  f(int)::{lambda()#1}::operator()() const
+  f(int)::{lambda()#2}::operator()() const
+
+More names of modules are the kernel or just-in-time compiled code than the Perl script knows; [vdso] is neither.
+
+  $ cat >modules.perf <<'END'
+  > app 1 1.0: 1 cycles:
+  > 	1 a ([vmlinux-5.4.14-x])
+  > 	2 b ([kernel.vmlinux]_text)
+  > 	3 c ([guest.kernel.kallsyms])
+  > 	4 d (/usr/lib/debug/boot/vmlinux-6.1.0-13-amd64)
+  > 	5 e (/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz)
+  > 	6 [unknown] ([kernel.kallsyms]_[k])
+  > 	7 g (/tmp/jitted-12-3.so)
+  > 	8 h (/tmp/jit-12.dump)
+  > 	9 i (/tmp/perf-12.map)
+  > 	a j ([anon:jit-cache])
+  > 	b k ([vdso])
+  > 	c l (/home/me/app.kotlin/run)
+  > 
+  > END
+  $ wick fold --all modules.perf
+  app;l;k;j_[j];i_[j];h_[j];g_[j];[[kernel.kallsyms]_[k]]_[k];e_[k];d_[k];c_[k];b_[k];a_[k] 1
+  $ wick fold --perl --all modules.perf
+  app;l;k_[k];j_[k];i_[j];h;g;[[kernel.kallsyms]_[k]]_[k];e;d;c_[k];b_[k];a_[k] 1
+
+A sample on one line is a stack of one frame. Modifiers make no other event, unless they are asked for.
+
+  $ cat >events.perf <<'END'
+  > app  7/8  1.0:  1 cycles:u:
+  > 	1 f (/x)
+  > 
+  >      app     7/8     [001]     1.1:          2 cycles:P:              40 g(int)+0x1f (/x)
+  >      app     7/8     [001]     1.2:          4 cpu_core/cycles/:      40 g(int)+0x1f (/x)
+  > 
+  > app  7/8  1.3:  8 instructions:u:
+  > 	1 f (/x)
+  > 
+  > END
+  $ wick fold events.perf
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  app;f 1
+  app;g 6
+  $ wick fold --event-filter cycles events.perf
+  app;f 1
+  app;g 6
+  $ wick fold --event-filter cycles:P events.perf
+  app;g 2
+  $ wick fold --event-filter instructions events.perf
+  app;f 8
+  $ wick fold --event-filter cycles:k events.perf
+  wick: no sample of event 'cycles:k'; the input has: cycles:u, cycles:P, cpu_core/cycles/, instructions:u
+  [1]
+  $ wick report --format json events.perf | grep '"event"'
+  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  "event": "cycles",
+  $ wick fold --perl events.perf
+  wick: warning: showing event cycles:u; 1 sample of other events left out (--event-filter chooses)
+  app;f 1
+
+--perl goes by the script where it errs: frames of two samples without an empty line between them, the last stack.
+
+  $ printf 'ab 1/2 1.0: 3 cycles: \n\t1 f (/x)\ncd 1/2 1.0: 5 cycles: \n\t2 g (/x)\n\nab 1/2 1.0: 1 cycles: \n\t1 f (/x)\n' >errs
+  $ wick fold --perl errs; echo; wick fold errs
+  wick: warning: errs:6: the input ends inside this stack; it was left out
+  cd;g;f 5
+  
+  ab;f 4
+  cd;g 5
+  $ printf 'ab 1/2 1.0: 3 cycles:\n\t1 f (/x)\n  a.c:1\n\t2 [unknown] ([unknown])\n\n' >src
+  $ wick fold --perl --srcline --addrs src; wick fold --srcline --addrs src
+  ab;[unknown <2>];f:a.c:1 3
+  ab;[unknown <2>];f:a.c:1 3
+  $ wick fold --perl --no-comm --module src; wick fold --perl --skip-after f src; wick fold --perl --comm=x src
+  wick: warning: src:3: not a line of perf script; the line was left out
+  [unknown];x`f 3
+  wick: warning: src:3: not a line of perf script; the line was left out
+  f 3
+  wick: warning: src:3: not a line of perf script; the line was left out
+  wick: no sample fits the filters
+  [1]
+  $ wick fold --perl in.perf in.perf 2>/dev/null | head -1
+  java;main;helper;Interpreter 500000
 
 Filters of threads and functions work on text too, and the quality is that of what is left.
 

@@ -54,7 +54,20 @@ static inline void parse_bytes(const struct import_format *format, const uint8_t
 	size_t cut = (size_t)data[1] * (size - 2) / 255;
 	data += 2;
 	size -= 2;
-	struct import_options options = {.keep_order = flags & 1, .addresses = flags & 2, .source_lines = flags & 4};
+	struct import_perl perl = {
+		.pid = flags & 8,
+		.tid = flags & 16,
+		.kernel = flags & 2,
+		.jit = flags & 4,
+		.event = flags & 128 ? "cycles" : NULL,
+	};
+	struct import_options options = {
+		.keep_order = flags & 1,
+		.addresses = flags & 2,
+		.source_lines = flags & 4,
+		.tidy = flags & 8,
+		.perl = format == &format_perf_perl ? &perl : NULL,
+	};
 	struct shard shard = {.options = &options, .first_bad.block = UINT64_MAX, .first_cut.block = UINT64_MAX};
 	profile_init(&shard.profile);
 	shard.profile.ordered = options.keep_order;

@@ -115,7 +115,7 @@ static void samples_know_thread_event_and_quality(void **state)
 			   "java 7/8 [000] 1.1: 20 faults: \n\t1 leaf (/lib/a.so)\n\n"
 			   "x 0 [000] 1.2: PERF_RECORD_LOST lost 12\n"
 			   "java 7/8 [000] 1.2: 30 cycles: \n\t1 leaf (/lib/a.so)\n\t2 [unknown] ([unknown])\n\n"
-			   "java 7/8 [000] 1.3: 40 cycles: \n\t1 cut (/lib/a.so)\n";
+			   "java 7/8 [000] 1.3: 40 cycles: \n\t1 cut (/lib/a.so)\n\t2 mai";
 	struct profile p;
 	struct import_report report = {0};
 	profile_init(&p);
@@ -132,6 +132,79 @@ static void samples_know_thread_event_and_quality(void **state)
 	assert_non_null(strstr(report.first_cut, ":14"));
 	assert_int_equal(p.threads[1].pid, 7);
 	assert_int_equal(p.threads[1].tid, 8);
+	profile_release(&p);
+}
+
+/* No empty line has to end the last stack, only its last line must be whole. */
+static void the_last_stack_counts_when_it_is_whole(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *end;
+		bool counts;
+	} rows[] = {
+		{"\t1 f (/x)\n\t2 main (/x)\n\n", true},
+		{"\t1 f (/x)\n\t2 main (/x)\n", true},
+		{"\t1 f (/x)\n\t2 main (/x)\r\n", true},
+		{"\t1 f (/x)\n\t2 main (/x)", true},
+		{"\t1 f (/x)\n\t2 main (/x", false},
+		{"\t1 f (/x)\n\t2 mai", false},
+		{"\t1 f (/x)\n\t", false},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct profile p;
+		struct import_report report = {0};
+		struct buf text CLEANUP_BUF = {0};
+		profile_init(&p);
+		buf_printf(&text, "a 1 1.0: 1 cycles: \n\t1 g (/x)\n\na 1 1.1: 1 cycles: \n%s", rows[i].end);
+		assert_int_equal(read_text(&p, text.data, &report, NULL), 0);
+		assert_int_equal(p.quality.samples, rows[i].counts ? 2 : 1);
+		assert_int_equal(report.cut_stacks, !rows[i].counts);
+		assert_int_equal(weight_of(&p, "main;f", 0), rows[i].counts ? 1 : -1);
+		profile_release(&p);
+	}
+}
+
+static void events_join_by_their_base(void **state)
+{
+	(void)state;
+	const char *text = "a 1 1.0: 1 cycles:u: \n\t1 f (/x)\n\na 1 1.1: 2 cycles: \n\t1 f (/x)\n\n"
+			   "a 1 1.2: 4 faults:u: \n\t1 f (/x)\n\na 1 1.3: 8 cycles:P:  1 f (/x)\n";
+	struct profile p;
+	struct import_report report = {0};
+	profile_init(&p);
+	assert_int_equal(read_text(&p, text, &report, NULL), 0);
+	value_id first = profile_first_value(&p);
+	profile_join_event(&p, first);
+	profile_keep_value(&p, first);
+	assert_string_equal(profile_text(&p, p.values[first].name), "cycles");
+	assert_int_equal(weight_of(&p, "f", first), 11);
+	assert_int_equal(p.sample_count, 1);
+	assert_int_equal(p.quality.samples, 3);
+	assert_int_equal(p.quality.filtered, 1);
+	profile_release(&p);
+}
+
+static void the_script_is_followed_line_by_line(void **state)
+{
+	(void)state;
+	/* no empty line: frames add up; another event: nothing happens; the end of the file: the stack is lost */
+	const char *text = "ab 1/2 1.0: 3 cycles: \n\t1 f (/x)\ncd 1/2 1.0: 5 cycles: \n\t2 g (/x)\n\n"
+			   "ab 1/2 1.0: 7 cycles: \n\t1 f (/x)\ncd 1/2 1.0: 9 faults: \n\t2 h (/x)\n\n"
+			   "ab 1/2 1.0: 1 cycles: \n\t1 f (/x)\n";
+	struct profile p;
+	struct import_report report = {0};
+	struct import_perl perl = {0};
+	profile_init(&p);
+	assert_int_equal(read_bytes(&p, text, strlen(text), (struct import_options){.perl = &perl}, &report, NULL), 0);
+	value_id first = profile_first_value(&p);
+	assert_int_equal(weight_of(&p, "g;f", first), 5);
+	assert_int_equal(weight_of(&p, "h;f", first), 7);
+	assert_int_equal(weight_of(&p, "f", first), -1);
+	assert_int_equal(report.cut_stacks, 1);
+	profile_keep_value(&p, first);
+	assert_int_equal(p.quality.samples, 2);
+	assert_int_equal(p.quality.filtered, 1);
 	profile_release(&p);
 }
 
@@ -203,7 +276,9 @@ static void rubbish_is_refused_with_a_reason(void **state)
 		{"\0\1\2\3\0\n\0\n", 8, ERR_FORMAT, "binary"},
 		{"hello\nworld\n", 12, ERR_FORMAT, "no line looks like"},
 		{"\x1f\x8b\x08\0\0\0\0\0\0\0", 10, ERR_FORMAT, "gzip"},
-		{"a 1 1.0: 1 cycles: \n\tff f (x)\n", 30, ERR_EMPTY, "ends inside its only stack"},
+		{"a 1 1.0: 1 cycles: \n\tff f (x)\n\tff", 33, ERR_EMPTY, "no stack could be read"},
+		{"a 1 1.0: 1 cycles: \n\tff f (x)\n\tff g (y", 39, ERR_EMPTY, "no stack could be read"},
+		{"a 1 1.0: 1 cycles:", 18, ERR_EMPTY, "ends inside its only stack"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct profile p;
@@ -243,6 +318,9 @@ int main(void)
 		cmocka_unit_test(bad_lines_are_counted_and_placed),
 		cmocka_unit_test(two_columns_are_before_and_after),
 		cmocka_unit_test(samples_know_thread_event_and_quality),
+		cmocka_unit_test(the_last_stack_counts_when_it_is_whole),
+		cmocka_unit_test(events_join_by_their_base),
+		cmocka_unit_test(the_script_is_followed_line_by_line),
 		cmocka_unit_test(source_lines_belong_to_the_frame_above),
 		cmocka_unit_test(threads_do_not_change_the_result),
 		cmocka_unit_test(rubbish_is_refused_with_a_reason),

@@ -1,0 +1,7 @@
+#include "parse.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	parse_bytes(&format_perf_perl, data, size);
+	return 0;
+}
