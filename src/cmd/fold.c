@@ -2,6 +2,8 @@
 #include "cmd/input.h"
 #include "cmd/outputs.h"
 
+#include <string.h>
+
 struct fold_options {
 	struct input_options input;
 	const char *output;
@@ -24,9 +26,9 @@ static int run_fold(int argc, char **argv)
 	struct option_list files = {0};
 	struct profile profile;
 	struct calltree_options tree_options;
-	options.input.tidy = true;
 	profile_init(&profile);
 	int result = options_parse(&command_fold, argc, argv, &options, &files);
+	options.input.tidy = !options.input.names || strcmp(options.input.names, "full") != 0;
 	if (result < 0)
 		result = input_load(&profile, &options.input, &files, false);
 	if (result < 0)
@@ -58,9 +60,11 @@ const struct command command_fold = {
 		"A sample weighs its period, as in stackcollapse-perf.pl. Where the input has several events, the "
 		"first one is taken and the others are counted as left out. Without FILE standard input is read, or "
 		"the file perf.data when standard input is a terminal.\n\n"
-		"Names are made as that script makes them, except where it garbles them: operator-> stays whole, a "
-		"module that was deleted since keeps its name, and samples printed on one line (without call chains) "
-		"count too.",
+		"Names in the text of perf script are shortened as that script does it: without parameters, quotes and "
+		"the L of Java classes. Unlike there, brackets are balanced, so that different functions stay apart, "
+		"and samples that the script drops are counted: those printed on one line, and the last one without an "
+		"empty line behind it. --names full keeps names whole. With --perl the result is that of the script, to "
+		"the byte.",
 	.options = fold_rows,
 	.examples =
 		(const struct command_example[]){

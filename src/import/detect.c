@@ -91,7 +91,7 @@ static const char *guess_rubbish(const char *data, size_t size)
 	return "no line looks like perf script text or like a folded stack (\"main;work 12\")";
 }
 
-const struct import_format *detect_format(const char *data, size_t size, const char **ret_guess)
+const struct import_format *detect_format(const char *data, size_t size, bool perl, const char **ret_guess)
 {
 	struct signs signs = {0};
 	size_t lines = 0;
@@ -111,6 +111,8 @@ const struct import_format *detect_format(const char *data, size_t size, const c
 			look_at(&signs, data + at, length);
 		at = next;
 	}
+	if (perl && (signs.events || signs.frames))
+		return &format_perf_perl;
 	if (signs.events && (signs.frames || signs.events > signs.folded))
 		return &format_perf_script;
 	if (signs.folded)

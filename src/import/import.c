@@ -180,9 +180,7 @@ int import_file(struct profile *profile, const char *path, const struct import_o
 	blocks_init(&blocks, source);
 	size_t size;
 	const char *start = blocks_peek(&blocks, &size), *guess = NULL;
-	const struct import_format *format = size ? detect_format(start, size, &guess) : NULL;
-	if (format == &format_perf_script && options->perl)
-		format = &format_perf_perl;
+	const struct import_format *format = size ? detect_format(start, size, options->perl, &guess) : NULL;
 	if (format)
 		result = run(profile, &blocks, format, options, report, err);
 	else if (blocks.failed.code)

@@ -142,6 +142,9 @@ Parameters are dropped with balanced brackets, so that different functions stay 
   app;[unknown];foo::<fn; i32>::bar_[i];main.(*T).m 4
   app;decltype ;std::function<int ;f 2
   app;std::function<int ;f 1
+  $ wick fold --names full cpp.perf | grep -o 'std::function.*'
+  std::function<int (int, int)>::operator()(int, int) const;f(int)::{lambda()#1}::operator()() const 1
+  std::function<int (int, int)>::operator()(int, int) const;f(int)::{lambda()#2}::operator()() const 2
   $ wick report --format json cpp.perf | grep -o '"name": "[^"]*"' | sort -u
   "name": "(anonymous namespace)::g(void (*)(int))"
   "name": "[unknown]"
