@@ -63,8 +63,8 @@ const struct command command_fold = {
 		"Names in the text of perf script are shortened as that script does it: without parameters, quotes and "
 		"the L of Java classes. Unlike there, brackets are balanced, so that different functions stay apart, "
 		"and samples that the script drops are counted: those printed on one line, and the last one without an "
-		"empty line behind it. --names full keeps names whole. With --perl the result is that of the script, to "
-		"the byte.",
+		"empty line behind it. --names full keeps names whole. With --perl the result is that of the script, "
+		"to the byte.",
 	.options = fold_rows,
 	.examples =
 		(const struct command_example[]){

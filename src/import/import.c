@@ -128,8 +128,7 @@ static int check_result(const struct job *job, unsigned workers, const struct er
 	if (report->first_bad[0])
 		return err_set(err, ERR_EMPTY, "%s; no stack could be read", report->first_bad);
 	if (report->first_cut[0])
-		return err_set(err, ERR_EMPTY, "%s: the input ends inside its only stack",
-			       report->first_cut);
+		return err_set(err, ERR_EMPTY, "%s: the input ends inside its only stack", report->first_cut);
 	return err_set(err, ERR_EMPTY, "%s: no stacks in it", source_name(job->blocks->source));
 }
 

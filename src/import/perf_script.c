@@ -426,8 +426,7 @@ static bool ends_whole(const char *data, size_t size)
 	const char *newline = memrchr(data, '\n', size);
 	const char *line = newline ? newline + 1 : data;
 	struct perf_frame frame;
-	return is_space(*line) && data[size - 1] == ')' &&
-	       perf_frame_split(line, size - (size_t)(line - data), &frame);
+	return is_space(*line) && data[size - 1] == ')' && perf_frame_split(line, size - (size_t)(line - data), &frame);
 }
 
 static void parse(struct shard *shard, const char *data, size_t size)
