@@ -231,6 +231,8 @@ static int load_run(struct run *run, enum diff_side side, const char *path)
 	if (code < 0) {
 		if (!run->diff.runs[DIFF_BEFORE] && side == DIFF_BEFORE)
 			run->diff.options.tree = tree;
+		if (is(run->options.format, "text"))
+			run->diff.options.tree.names = label_names_of_table(tree.names);
 		if (diff_add_run(&run->diff, side, &profile, tree.values[0], &err) < 0) {
 			say_error("%s (%s): %s", path, side_names[side], err_text(&err));
 			code = EXIT_FAILED;
@@ -332,6 +334,7 @@ static void write_svg(struct run *run, struct outfile *out)
 		svg.fixed_width = true;
 	}
 	svg.negate = options->negate;
+	svg.names = diff->options.tree.names;
 	svg.inverted = options->inverted;
 	svg.diff_names[0] = "before";
 	svg.diff_names[1] = "after";

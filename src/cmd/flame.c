@@ -354,6 +354,7 @@ static int build_tree(struct run *run)
 	run->svg.marks_are_ours = !tree_options->annotate_kernel && !tree_options->annotate_jit;
 	tree_options->annotate_kernel = tree_options->annotate_jit = true;
 	tree_options->order = run->svg.order;
+	run->svg.names = tree_options->names;
 	tree_options->reverse = options->reverse;
 	tree_options->base = options->base.count ? options->base.items : NULL;
 	output_budget(tree_options, &run->svg);

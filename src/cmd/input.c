@@ -13,7 +13,7 @@
 #define MOST_ADVICE 3 /* modules whose missing symbols are told of */
 
 const char *const input_count_choices[] = {"period", "samples", NULL};
-const char *const input_name_choices[] = {"full", "short", "raw", NULL};
+const char *const input_name_choices[] = {"short", "full", "perf", "raw", NULL};
 
 struct input_options input_defaults(bool merge_threads)
 {
@@ -23,9 +23,16 @@ struct input_options input_defaults(bool merge_threads)
 
 enum name_style input_name_style(const char *names)
 {
-	if (names && strcmp(names, "short") == 0)
-		return NAMES_SHORT;
+	if (names && strcmp(names, "perf") == 0)
+		return NAMES_PERF;
 	return names && strcmp(names, "raw") == 0 ? NAMES_RAW : NAMES_FULL;
+}
+
+enum label_names input_label_names(const char *names)
+{
+	if (!names)
+		return LABELS_DEFAULT;
+	return strcmp(names, "short") == 0 ? LABELS_SHORT : LABELS_FULL;
 }
 
 void input_release(struct input_options *options)
@@ -83,8 +90,12 @@ static int import_text(struct profile *profile, const char *path, struct input_h
 	};
 	struct err err = {0};
 	head->fd = -1;
-	if (options->uninline)
-		import.uninliner = uninliner_new(&(struct symbol_options){.names = input_name_style(options->names)});
+	if (options->uninline) {
+		/* The names around those that are added have no parameters. */
+		enum name_style style = input_name_style(options->names);
+		import.uninliner =
+			uninliner_new(&(struct symbol_options){.names = style == NAMES_RAW ? style : NAMES_PERF});
+	}
 	int result = import_file(profile, path, &import, report, &err);
 	uninliner_free(import.uninliner);
 	if (!result)
@@ -257,6 +268,7 @@ int input_tree_options(struct profile *profile, const struct input_options *opti
 		.hide_inlined = !options->inline_frames,
 		.show_module = options->module,
 		.show_line = options->srcline && !in_names,
+		.names = input_label_names(options->names),
 		.skip_after = options->skip_after.items,
 		.thread_label = !options->comm            ? THREAD_LABEL_NONE :
 				options->tid && !in_names ? THREAD_LABEL_TID :

@@ -70,7 +70,9 @@ struct input_options {
 		 "With --inline also in the text of perf script --no-inline, as far as the files it names are here."}, \
 	{.name = "names", .type = OPTION_CHOICE, .offset = INPUT_FIELD(owner, names), .argument = "STYLE",            \
 	 .choices = input_name_choices,                                                                               \
-	 .help = "Function names of perf.data: full (default), short (template arguments left out) or raw."},         \
+	 .help = "Function names: short (no parameters and template arguments, but for functions that they tell "     \
+		 "apart; default for tables), full (as c++filt prints them; default for everything else), perf (as "  \
+		 "perf prints them, without parameters) or raw (as the linker has them)."},                           \
 	{.name = "cache", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, cache), .negatable = true,                \
 	 .help = "Keep what was found out about files in ~/.cache/wick. This is the default; --no-cache does not."},  \
 	{.type = OPTION_HEADING, .help = "Filters"},                                                                  \
@@ -79,7 +81,8 @@ struct input_options {
 	{.name = "dso", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, dsos), .argument = "PATTERN",               \
 	 .help = "Take only stacks with a frame of such a module: libc.so*. May be given several times."},            \
 	{.name = "symbol", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, symbols), .argument = "PATTERN",         \
-	 .help = "Take only stacks with such a function: 'tcp_*'. May be given several times."},                      \
+	 .help = "Take only stacks with such a function: 'tcp_*'. Of C++, parameters and template arguments may be "  \
+		 "left out. May be given several times."},                                                            \
 	{.name = "cgroup", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, cgroups), .argument = "PATTERN",         \
 	 .help = "Take only samples of such a cgroup. For perf.data recorded with --all-cgroups."},                   \
 	{.name = "time", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, time), .argument = "FROM-TO",            \
@@ -94,8 +97,10 @@ extern const char *const input_count_choices[], *const input_name_choices[];
 
 /* The defaults: comm, inline_frames and cache on, merge_threads as given. */
 struct input_options input_defaults(bool merge_threads);
-/* What a choice of input_name_choices means; NULL: full. */
+/* What a choice of input_name_choices means for symbols; NULL: full. */
 enum name_style input_name_style(const char *names);
+/* And for labels; NULL: the output decides. */
+enum label_names input_label_names(const char *names);
 void input_release(struct input_options *options);
 
 /*

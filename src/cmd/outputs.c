@@ -77,6 +77,7 @@ int output_flame(const struct profile *profile, const struct calltree_options *o
 	svg.title = titles.data;
 	svg.subtitle = subtitle;
 	svg.marks_are_ours = true;
+	svg.names = options->names;
 	svg.decimals = profile->values[options->values[0]].decimals;
 	tree_options.annotate_kernel = tree_options.annotate_jit = true;
 	tree_options.order = svg.order;
@@ -96,6 +97,7 @@ void output_functions(struct report *report, const struct profile *profile, cons
 	struct calltree tree;
 	tree_options.thread_label = THREAD_LABEL_NONE;
 	tree_options.show_module = true;
+	tree_options.names = label_names_of_table(options->names);
 	calltree_build(&tree, profile, &tree_options);
 	function_table_build(&table, &tree);
 	function_table_drop_modules(&table, profile);

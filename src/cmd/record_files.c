@@ -113,7 +113,8 @@ static int open_text(struct record_run *run, struct err *err)
 	record_path(run, RECORD_TEXT, path, sizeof path);
 	int result = outfile_open(&run->text_out, path, err);
 	if (!result)
-		run->text = script_text_new(&run->text_out, &everything, NULL);
+		run->text = script_text_new(&run->text_out, &everything, NULL,
+					    input_label_names(run->options.input.names) == LABELS_SHORT);
 	return result;
 }
 

@@ -167,7 +167,9 @@ const struct option_row record_rows[] = {
 	 .offset = FIELD(input.names),
 	 .argument = "STYLE",
 	 .choices = input_name_choices,
-	 .help = "Names of C++ and Rust functions: full (default), short or raw."},
+	 .help = "Names of functions: short (no parameters and template arguments, but for functions that they tell "
+		 "apart; default for tables), full (as c++filt prints them; default for everything else), perf (as "
+		 "perf prints them, without parameters) or raw (as the linker has them)."},
 	{.name = "inline",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(input.inline_frames),

@@ -54,6 +54,7 @@ int record_open_screen(struct record_run *run, struct err *err)
 				     (uint64_t)options->frequency,
 		.window = (unsigned)window,
 		.refresh = (unsigned)(options->refresh * 1000),
+		.names = input_label_names(options->input.names),
 		.symbolize = {.threads = 1},
 		.control = &run->control,
 	};

@@ -295,6 +295,8 @@ static int report_loaded(struct run *run)
 	int code = input_tree_options(&run->profile, &options->input, &run->tree_options);
 	if (code >= 0)
 		return code;
+	if (is(options->format, "text"))
+		run->tree_options.names = label_names_of_table(run->tree_options.names);
 	if (run->profile.differential) {
 		run->tree_options.values[0] = run->tree_options.values[1];
 		run->tree_options.values[1] = PROFILE_NONE;
@@ -347,7 +349,7 @@ const struct command command_report = {
 		"Reads perf.data, perf script text or folded stacks, and prints a table: the weight spent in each "
 		"function itself (self) and together with everything it called (total; a recursive function "
 		"counts once per stack).\n\n"
-		"On a terminal lines fit its width and are coloured; piped output is plain and names are whole. The "
+		"On a terminal lines fit its width and are coloured; piped output is plain and not cut to a width. The "
 		"last lines say how good the profile is: samples, lost samples, stacks cut short, frames without a "
 		"symbol, and what would help.\n\n"
 		"Without FILE standard input is read, or the file perf.data when standard input is a terminal.",

@@ -82,7 +82,8 @@ static int run_script(int argc, char **argv)
 	result = input_filter_parse(&filter, &options.input);
 	if (result < 0) {
 		struct script script = {.options = &options, .filter = &filter};
-		script.text = script_text_new(&script.out, &filter.takes.profile, options.input.event_filter);
+		script.text = script_text_new(&script.out, &filter.takes.profile, options.input.event_filter,
+					      input_label_names(options.input.names) == LABELS_SHORT);
 		result = print_files(&script, &files);
 		script_text_free(script.text);
 	}

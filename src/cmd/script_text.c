@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/index_map.h"
 #include "profile/match.h"
+#include "profile/short_name.h"
 
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct script_text {
 	struct frame_text *frames;
 	size_t frame_count, frame_capacity;
 	struct index_map frame_map;
+	bool shorten;
 	bool printed; /* some sample */
 };
 
@@ -43,10 +45,14 @@ static void add_event_line(struct buf *out, const struct batch_sample *sample)
 }
 
 /* "7f3c1d0e4a2b work+0x1b (/usr/bin/server)"; `found` NULL: no symbol. */
-static void add_frame(struct buf *out, uint64_t shown, const struct symbol_frame *found, uint64_t address,
-		      const char *module)
+static void add_frame(const struct script_text *printer, struct buf *out, uint64_t shown,
+		      const struct symbol_frame *found, uint64_t address, const char *module)
 {
-	buf_printf(out, "%16llx %s", (unsigned long long)shown, found ? found->name : "[unknown]");
+	buf_printf(out, "%16llx ", (unsigned long long)shown);
+	if (found && printer->shorten)
+		short_name(out, found->name, strlen(found->name), 0);
+	else
+		buf_str(out, found ? found->name : "[unknown]");
 	if (found && found->start)
 		buf_printf(out, "+0x%llx", (unsigned long long)(address - found->start));
 	buf_printf(out, " (%s)\n", found && found->inlined ? "inlined" : module);
@@ -90,12 +96,13 @@ static struct frame_text make_frame(struct script_text *printer, struct codes *c
 	for (size_t i = 0; i < place.count; i++) {
 		const struct symbol_frame *found = &place.found[i];
 		buf_char(&printer->lines, '\t');
-		add_frame(&printer->lines, frame->offset + behind, found, frame->address + behind, place.module);
-		text.fits_function = text.fits_function || match_text(filter->functions, found->name);
+		add_frame(printer, &printer->lines, frame->offset + behind, found, frame->address + behind,
+			  place.module);
+		text.fits_function = text.fits_function || match_function(filter->functions, found->name);
 	}
 	if (!place.count) {
 		buf_char(&printer->lines, '\t');
-		add_frame(&printer->lines, frame->offset + behind, NULL, 0, place.module);
+		add_frame(printer, &printer->lines, frame->offset + behind, NULL, 0, place.module);
 	}
 	text.size = printer->lines.size - text.at;
 	return text;
@@ -146,17 +153,19 @@ static bool add_address(struct script_text *printer, struct codes *codes, const 
 	find_place(&place, codes, frame);
 	const struct symbol_frame *found = place.count ? &place.found[place.count - 1] : NULL;
 	buf_char(&printer->text, ' ');
-	add_frame(&printer->text, sample->ip, found, frame->address, place.module);
+	add_frame(printer, &printer->text, sample->ip, found, frame->address, place.module);
 	return match_module(filter->modules, place.module) &&
-	       (!filter->functions || (found && match_text(filter->functions, found->name)));
+	       (!filter->functions || (found && match_function(filter->functions, found->name)));
 }
 
-struct script_text *script_text_new(struct outfile *out, const struct profile_filter *filter, const char *event)
+struct script_text *script_text_new(struct outfile *out, const struct profile_filter *filter, const char *event,
+				    bool shorten)
 {
 	struct script_text *printer = mem_zalloc(1, sizeof *printer);
 	printer->out = out;
 	printer->filter = filter;
 	printer->event = event;
+	printer->shorten = shorten;
 	return printer;
 }
 

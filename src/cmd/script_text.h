@@ -8,8 +8,12 @@
 
 struct script_text;
 
-/* Writes to `out` what fits the filter and, unless it is NULL, is of that event. All must outlive it. */
-struct script_text *script_text_new(struct outfile *out, const struct profile_filter *filter, const char *event);
+/*
+ * Writes to `out` what fits the filter and, unless it is NULL, is of that event. All must outlive it. `shorten`: names
+ * in their short form, each by itself: its address is beside it.
+ */
+struct script_text *script_text_new(struct outfile *out, const struct profile_filter *filter, const char *event,
+				    bool shorten);
 void script_text_free(struct script_text *text);
 /* To be called before the samples of another recording: modules are numbered anew in each. */
 void script_text_next_recording(struct script_text *text);

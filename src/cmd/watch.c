@@ -313,6 +313,7 @@ int watch_start(struct watch **ret_watch, struct collector *collector, const str
 	top_state_init(&watch->state);
 	watch->state.window = options->window;
 	watch->state.refresh = options->refresh;
+	watch->state.names = label_names_of_table(options->names);
 	int result = open_signals(watch, err);
 	if (!result)
 		result = fullscreen_open(&watch->screen, err);

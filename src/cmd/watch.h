@@ -4,6 +4,7 @@
 
 #include "capture/record.h"
 #include "event/live.h"
+#include "profile/calltree.h"
 
 struct watch;
 
@@ -14,6 +15,7 @@ struct watch_options {
 	uint64_t frequency; /* 0: by count */
 	unsigned window; /* seconds that are shown at first; 0: everything */
 	unsigned refresh; /* milliseconds */
+	enum label_names names;
 	struct symbolize_options symbolize;
 	struct recorder_control *control; /* gets what the keys ask for */
 };

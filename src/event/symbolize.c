@@ -91,7 +91,25 @@ static void name_unresolved(struct symbolizer *n, module_id module, uint64_t add
 	add_frame(n, (struct function){.name = name, .module = path}, 0, FRAME_UNKNOWN);
 }
 
-static str_id tidied(struct symbolizer *n, const char *text, bool jit)
+/*
+ * The whole name, as one frame of a folded line: no ';', which separates frames, and no line breaks. Java's
+ * Lorg/example/Main;::run loses its L, as users of flame graphs know it.
+ */
+static void write_name(struct buf *out, const char *text, bool jit)
+{
+	const char *end = jit && text[0] == 'L' ? strchr(text, ';') : NULL;
+	if (end && memchr(text, '/', (size_t)(end - text)))
+		text++;
+	buf_str(out, text);
+	for (size_t i = 0; i < out->size; i++) {
+		if (out->data[i] == ';')
+			out->data[i] = ':';
+		else if ((unsigned char)out->data[i] < ' ')
+			out->data[i] = ' ';
+	}
+}
+
+static str_id name_of(struct symbolizer *n, const char *text, bool jit)
 {
 	uint64_t hash = hash_u64((uintptr_t)text);
 	struct index_probe probe;
@@ -99,10 +117,8 @@ static str_id tidied(struct symbolizer *n, const char *text, bool jit)
 	     i = index_map_next(&n->name_map, &probe))
 		if (n->names[i].text == text)
 			return n->names[i].name;
-	/* A Java class: Lorg/example/Main;::run */
-	bool java = jit && text[0] == 'L' && strchr(text, ';');
 	buf_clear(&n->scratch);
-	tidy_name(&n->scratch, text, strlen(text), java);
+	write_name(&n->scratch, text, jit);
 	MEM_ROOM(n->names, n->name_count, n->name_capacity);
 	struct known_name *known = &n->names[n->name_count];
 	*known = (struct known_name){text, profile_string(n->profile, n->scratch.data, n->scratch.size)};
@@ -117,7 +133,7 @@ static void name_resolved(struct symbolizer *n, module_id module, const struct f
 	bool jit = code_is_jit(codes_get(n->codes, module));
 	for (size_t i = answer->count; i-- > 0;) {
 		const struct symbol_frame *frame = &answer->frames[i];
-		struct function function = {.name = tidied(n, frame->name, jit), .module = path};
+		struct function function = {.name = name_of(n, frame->name, jit), .module = path};
 		if (frame->file && n->options.keep_lines)
 			function.file = profile_string(n->profile, frame->file, strlen(frame->file));
 		add_frame(n, function, frame->line, kind_of(n, module, address, frame->inlined));

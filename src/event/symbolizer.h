@@ -12,7 +12,7 @@ struct symbolizer_name {
 };
 
 struct known_name {
-	const char *text; /* where a symbol has it: each is tidied once */
+	const char *text; /* where a symbol has it: each is looked up once */
 	str_id name;
 };
 
@@ -33,7 +33,7 @@ struct symbolizer {
 	str_id *module_path; /* by module id; 0: not made yet */
 	size_t path_count, path_capacity;
 	struct buf scratch;
-	struct known_name *names; /* that have been tidied */
+	struct known_name *names; /* that have been looked up */
 	size_t name_count, name_capacity;
 	struct index_map name_map;
 };

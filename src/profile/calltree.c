@@ -1,6 +1,7 @@
 /* Growing the tree: samples in, nodes out. calltree_finish.c brings them in order. */
 #include "base/hash.h"
 #include "profile/calltree_builder.h"
+#include "profile/match.h"
 
 static uint32_t new_node(struct builder *b, uint32_t parent, uint32_t label)
 {
@@ -280,7 +281,7 @@ static void add_one_by_one(struct builder *b)
 static bool matches(const char *const *names, const char *name, const struct tree_label *label)
 {
 	for (; names && *names; names++)
-		if (strcmp(*names, name) == 0 || strcmp(*names, label->text) == 0)
+		if (match_written(*names, strlen(*names), name, strlen(name)) || strcmp(*names, label->text) == 0)
 			return true;
 	return false;
 }
@@ -333,6 +334,9 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 	free(b.path);
 	index_map_release(&b.children);
 	index_map_release(&b.labels.map);
+	/* At the end: distinct names have distinct short forms, so nothing of the tree depends on them. */
+	if (options->names == LABELS_SHORT)
+		calltree_shorten(tree, profile);
 }
 
 void calltree_release(struct calltree *tree)

@@ -18,6 +18,17 @@ enum thread_label {
 	THREAD_LABEL_TID, /* java-12/13 */
 };
 
+enum label_names {
+	LABELS_DEFAULT, /* as the output decides: short in tables, else full */
+	LABELS_FULL, /* names as the profile has them */
+	LABELS_SHORT, /* their short forms (profile/short_names.h), which are as distinct */
+};
+/* What a table shows. */
+static inline enum label_names label_names_of_table(enum label_names names)
+{
+	return names == LABELS_DEFAULT ? LABELS_SHORT : names;
+}
+
 enum tree_order {
 	ORDER_NAME, /* siblings by the bytes of their label */
 	ORDER_WIDTH, /* heaviest first */
@@ -28,6 +39,7 @@ struct calltree_options {
 	value_id values[2]; /* which value types; the second is PROFILE_NONE unless two are compared */
 	enum thread_label thread_label;
 	enum tree_order order;
+	enum label_names names;
 	bool reverse; /* leaf first: callers above callees */
 	bool merge_threads; /* worker-1, worker-2 … are one worker-* */
 	bool annotate_kernel; /* _[k] as stackcollapse-perf.pl writes it */
@@ -73,6 +85,8 @@ struct calltree {
 /* Labels of all nodes stay valid after the profile is released. */
 void calltree_build(struct calltree *tree, const struct profile *profile, const struct calltree_options *options);
 void calltree_release(struct calltree *tree);
+/* Gives the labels of a tree with full names their short forms. What was built with LABELS_SHORT has them already. */
+void calltree_shorten(struct calltree *tree, const struct profile *profile);
 
 /*
  * The weight that stands at place `rank` (from 0) when weights ≥ 0 are sorted from heavy to light. Fewer than `rank`

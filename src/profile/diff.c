@@ -83,6 +83,7 @@ static void add_repeat(struct diff *diff, enum diff_side side, const struct prof
 	options.values[0] = 0;
 	options.values[1] = PROFILE_NONE;
 	options.order = ORDER_INPUT;
+	options.names = LABELS_FULL; /* short forms of one run may differ from those of another */
 	struct calltree tree;
 	calltree_build(&tree, run, &options);
 	if (tree.total[0][0] > 0)
@@ -172,12 +173,15 @@ void diff_compare(struct diff *diff)
 	options.values[0] = DIFF_BEFORE;
 	options.values[1] = DIFF_AFTER;
 	options.order = ORDER_NAME;
+	options.names = LABELS_FULL;
 	calltree_build(&diff->tree, &diff->profile, &options);
 	for (int side = 0; side < 2; side++)
 		if (diff->tree.total[side][0] == INT64_MAX)
 			diff->profile.quality.overflows++;
 	fill_rows(diff);
 	diff_judge(diff);
+	if (diff->options.tree.names == LABELS_SHORT)
+		calltree_shorten(&diff->tree, &diff->profile);
 }
 
 double diff_growth(const struct diff *diff, const struct diff_change *change)

@@ -103,7 +103,7 @@ bool *profile_stacks_that_fit(const struct profile *profile, const struct profil
 		const struct function *function = &profile->functions[i];
 		if (match_module(filter->modules, profile_text(profile, function->module)))
 			functions[i] |= FITS_MODULE;
-		if (match_text(filter->functions, profile_text(profile, function->name)))
+		if (match_function(filter->functions, profile_text(profile, function->name)))
 			functions[i] |= FITS_FUNCTION;
 	}
 	uint8_t *stacks CLEANUP_FREE = mem_zalloc(profile->stack_count, 1);

@@ -1,5 +1,7 @@
 #include "profile/gate.h"
 
+#include "profile/match.h"
+
 #include <math.h>
 
 static bool starts_with(const char *text, const char *start)
@@ -65,17 +67,24 @@ static bool same(const struct gate *gate, const char *text, size_t length)
 	return length == gate->name_length && memcmp(text, gate->name, length) == 0;
 }
 
-/* 2: the label is the name; 1: the function is, and the label carries a mark or its module beside it; 0: neither. */
+/*
+ * 3: the label is the name; 2: the function is, and the label carries a mark or its module beside it; 1: the function's
+ * name without parameters, or without template arguments too, is; 0: none of these.
+ */
 static int match(const struct gate *gate, const struct diff *diff, const struct diff_row *row)
 {
 	const struct tree_label *label = &diff->tree.labels[row->label];
 	if (same(gate, label->text, label->length))
-		return 2;
+		return 3;
 	if (row->frame == PROFILE_NONE)
 		return 0;
 	const struct profile *profile = &diff->profile;
 	str_id name = profile->functions[profile->frames[row->frame].function].name;
-	return same(gate, profile_text(profile, name), strpool_length(&profile->strings, name));
+	const char *text = profile_text(profile, name);
+	size_t length = strpool_length(&profile->strings, name);
+	if (same(gate, text, length))
+		return 2;
+	return match_written(gate->name, gate->name_length, text, length);
 }
 
 static const struct diff_row *find(const struct gate *gate, const struct diff *diff)

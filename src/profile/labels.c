@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "profile/module.h"
+#include "profile/short_names.h"
 
 #include <ctype.h>
 
@@ -112,6 +113,46 @@ uint32_t *labels_of_frames(struct label_set *set, const struct profile *profile,
 			label->frame = (frame_id)i;
 	}
 	return labels;
+}
+
+bool label_shorten(struct buf *out, const struct profile *profile, const struct short_names *names,
+		   const struct tree_label *label, size_t length)
+{
+	if (label->frame == PROFILE_NONE)
+		return false;
+	const struct function *function = &profile->functions[profile->frames[label->frame].function];
+	const char *name = profile_text(profile, function->name);
+	const struct short_text *text = &names->texts[function->name];
+	size_t name_length = strpool_length(&profile->strings, function->name);
+	const char *module = base_name(profile_text(profile, function->module));
+	size_t prefix = strlen(module), size;
+	if (!prefix || strncmp(label->text, module, prefix) != 0 || label->text[prefix] != '`')
+		prefix = 0;
+	else
+		prefix++;
+	size = prefix + name_length;
+	if (text->text == name || size > length || memcmp(label->text + prefix, name, name_length) != 0)
+		return false;
+	buf_add(out, label->text, prefix);
+	buf_add(out, text->text, text->length);
+	buf_add(out, label->text + size, length - size);
+	return true;
+}
+
+void calltree_shorten(struct calltree *tree, const struct profile *profile)
+{
+	struct short_names names;
+	struct buf text CLEANUP_BUF = {0};
+	short_names_build(&names, profile);
+	for (size_t i = 1; i < tree->label_count; i++) {
+		struct tree_label *label = &tree->labels[i];
+		buf_clear(&text);
+		if (!label_shorten(&text, profile, &names, label, label->length))
+			continue;
+		label->text = arena_copy(&tree->arena, text.data, text.size);
+		label->length = text.size;
+	}
+	short_names_release(&names);
 }
 
 /*

@@ -2,7 +2,9 @@
 #ifndef WICK_PROFILE_LABELS_H
 #define WICK_PROFILE_LABELS_H
 
+#include "base/buf.h"
 #include "profile/calltree.h"
+#include "profile/short_names.h"
 
 struct label_set {
 	struct tree_label *items;
@@ -22,6 +24,12 @@ uint32_t *labels_of_frames(struct label_set *set, const struct profile *profile,
 /* One label per thread, LABEL_HIDDEN where none is wanted or known; the caller frees. */
 uint32_t *labels_of_threads(struct label_set *set, const struct profile *profile,
 			    const struct calltree_options *options);
+/*
+ * Appends the first `length` bytes of a label with the short form of its function's name. False when there is none that
+ * is shorter, or the label has it already.
+ */
+bool label_shorten(struct buf *out, const struct profile *profile, const struct short_names *names,
+		   const struct tree_label *label, size_t length);
 /* Order of labels in sorted folded lines, that is, as if followed by ';'. */
 int label_compare(const struct tree_label *a, const struct tree_label *b);
 /* The place of each label in that order. The caller frees. */

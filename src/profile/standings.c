@@ -1,6 +1,7 @@
 #include "profile/standings.h"
 
 #include "base/hash.h"
+#include "profile/match.h"
 
 void standings_release(struct standings *standings)
 {
@@ -114,7 +115,7 @@ static bool wanted(const struct ordering *ordering, const struct standing *row)
 	const char *search = ordering->view->search;
 	if (!row->total || (row->kernel && !ordering->view->kernel))
 		return false;
-	return !search || !*search || strcasestr(profile_text(ordering->profile, row->name), search) ||
+	return !search || !*search || match_part(search, profile_text(ordering->profile, row->name)) ||
 	       strcasestr(profile_text(ordering->profile, row->module), search);
 }
 

@@ -35,6 +35,7 @@ struct svg_options {
 	unsigned decimals; /* weights are in units of 10^-decimals */
 	bool inverted, reverse, flamechart, negate, truncate_right, colordiffusion;
 	enum tree_order order;
+	enum label_names names; /* LABELS_DEFAULT: frames too narrow for a name show its short form */
 	enum svg_theme theme;
 	bool script; /* false: the drawn frames only */
 

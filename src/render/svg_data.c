@@ -393,6 +393,26 @@ static void add_origins(struct writer *w)
 	add_text_column(w, "files", "file", &files);
 }
 
+/* The short forms, of names that have one. */
+static void add_shorts(struct writer *w)
+{
+	const struct svg_picture *picture = w->picture;
+	struct text_column shorts;
+	column_init(&shorts, picture->name_count);
+	for (size_t i = 0; i < picture->name_count; i++) {
+		const struct svg_name *name = &picture->names[i];
+		shorts.index[i] = -1;
+		if (name->shorter)
+			column_add(&shorts, i, name->shorter, name->shorter_length);
+	}
+	if (shorts.texts.count > 1) {
+		add_text_column(w, "shorts", "short", &shorts);
+		return;
+	}
+	strpool_release(&shorts.texts);
+	free(shorts.index);
+}
+
 static void add_attributes(struct writer *w)
 {
 	bool any = false;
@@ -484,6 +504,7 @@ void svg_write_data(struct svg_picture *picture, struct outfile *out)
 	if (picture->lead)
 		add_leads(&writer, &list);
 	add_column(&writer, "names", add_name);
+	add_shorts(&writer);
 	add_column(&writer, "colors", add_name_colour);
 	add_column(&writer, "cbcolors", add_name_safe_colour);
 	add_column(&writer, "kinds", add_name_kind);

@@ -124,14 +124,12 @@ static char *put_rectangle(const struct drawing *drawing, char *to, const struct
 }
 
 /* Bytes of the first `characters` characters. */
-static size_t prefix_length(const struct svg_name *name, size_t characters)
+static size_t prefix_length(const char *text, size_t length, size_t characters)
 {
-	if (name->characters == name->length)
-		return characters;
 	size_t at = 0;
 	for (; characters; characters--) {
 		uint32_t code_point;
-		at += text_utf8(name->text + at, name->length - at, &code_point);
+		at += text_utf8(text + at, length - at, &code_point);
 	}
 	return at;
 }
@@ -139,7 +137,8 @@ static size_t prefix_length(const struct svg_name *name, size_t characters)
 /* The name as far as it fits, with two dots for the rest. */
 static char *put_cut_name(struct drawing *drawing, char *to, const struct svg_name *name, size_t fitting)
 {
-	size_t length = prefix_length(name, fitting - 2);
+	bool ascii = name->characters == name->length;
+	size_t length = ascii ? fitting - 2 : prefix_length(name->text, name->length, fitting - 2);
 	if (name->escaped_length == name->length) {
 		to = put(to, name->escaped, length);
 	} else {
@@ -148,6 +147,17 @@ static char *put_cut_name(struct drawing *drawing, char *to, const struct svg_na
 		to = put(to, drawing->scratch.data, drawing->scratch.size);
 	}
 	return PUT(to, "..");
+}
+
+/* The same of the short form. */
+static char *put_shorter_name(struct drawing *drawing, char *to, const struct svg_name *name, size_t fitting)
+{
+	bool fits = name->shorter_characters <= fitting;
+	size_t length = fits ? name->shorter_length : prefix_length(name->shorter, name->shorter_length, fitting - 2);
+	buf_clear(&drawing->scratch);
+	text_xml(&drawing->scratch, name->shorter, length);
+	to = put(to, drawing->scratch.data, drawing->scratch.size);
+	return fits ? to : PUT(to, "..");
 }
 
 static char *put_label(struct drawing *drawing, char *to, const struct place *place, const struct svg_name *name,
@@ -162,6 +172,8 @@ static char *put_label(struct drawing *drawing, char *to, const struct place *pl
 	to = on_dark ? PUT(to, "\" class=\"l\">") : PUT(to, "\">");
 	if (name->characters <= fitting)
 		to = put(to, name->escaped, name->escaped_length);
+	else if (name->shorter)
+		to = put_shorter_name(drawing, to, name, fitting);
 	else
 		to = put_cut_name(drawing, to, name, fitting);
 	return PUT(to, "</text>");
@@ -257,6 +269,7 @@ static void add_frame(struct drawing *drawing, uint32_t node, struct svg_name *n
 		text_xml(out, attributes->title, strlen(attributes->title));
 	/* The name comes twice, and a dozen numbers and as many short words around them. */
 	size_t room = 2 * name->escaped_length + drawing->countname.size + 16 * NUMBER_ROOM + 256;
+	room += 8 * name->shorter_length; /* and the short form once, escaped */
 	char *begin = buf_reserve(out, room), *to = begin;
 	if (!attributes || !attributes->title)
 		to = put_counts(drawing, put(to, name->escaped, name->escaped_length), node);

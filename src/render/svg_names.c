@@ -1,5 +1,6 @@
 /* Labels of the tree as names of the picture: what is shown, its kind and its colours. */
 #include "base/text.h"
+#include "profile/labels.h"
 #include "render/svg_picture.h"
 
 /* Bytes of the mark at the end of a label: _[k] kernel, _[w] waker, _[i] inlined, _[j] just-in-time compiled. */
@@ -105,6 +106,31 @@ static void colour_name(struct svg_picture *picture, struct svg_name *name, uint
 	}
 }
 
+static void shorten_name(struct svg_picture *picture, struct svg_name *name)
+{
+	const struct tree_label *label = &picture->tree->labels[name->label];
+	bool plain;
+	buf_clear(&picture->scratch);
+	if (!picture->short_names.texts ||
+	    !label_shorten(&picture->scratch, picture->profile, &picture->short_names, label, name->length))
+		return;
+	name->shorter = arena_copy(&picture->arena, picture->scratch.data, picture->scratch.size);
+	name->shorter_length = picture->scratch.size;
+	name->shorter_characters = count_characters(name->shorter, name->shorter_length, &plain);
+}
+
+/* By its whole name, with its mark or without, else by its short form. */
+static const struct nameattr_entry *attributes_of(const struct nameattr *attributes, const struct svg_name *name,
+						  const char *key, size_t key_length)
+{
+	const struct nameattr_entry *entry = nameattr_find(attributes, key, key_length);
+	if (!entry)
+		entry = nameattr_find(attributes, name->text, name->length);
+	if (!entry && name->shorter)
+		entry = nameattr_find(attributes, name->shorter, name->shorter_length);
+	return entry;
+}
+
 uint32_t svg_name_make(struct svg_picture *picture, uint32_t label_id, uint8_t variant)
 {
 	bool waker = variant == VARIANT_WAKER;
@@ -124,6 +150,7 @@ uint32_t svg_name_make(struct svg_picture *picture, uint32_t label_id, uint8_t v
 		name.escaped = name.text;
 		name.escaped_length = name.length;
 	}
+	shorten_name(picture, &name);
 
 	const char *key = label->text;
 	size_t key_length = mark_was_added(picture, label, mark) ? name.length : label->length;
@@ -135,11 +162,8 @@ uint32_t svg_name_make(struct svg_picture *picture, uint32_t label_id, uint8_t v
 		key_length = picture->scratch.size;
 	}
 	colour_name(picture, &name, variant, key, key_length);
-	if (picture->options->attributes) {
-		name.attributes = nameattr_find(picture->options->attributes, key, key_length);
-		if (!name.attributes)
-			name.attributes = nameattr_find(picture->options->attributes, name.text, name.length);
-	}
+	if (picture->options->attributes)
+		name.attributes = attributes_of(picture->options->attributes, &name, key, key_length);
 
 	MEM_ROOM(picture->names, picture->name_count, picture->name_capacity);
 	uint32_t id = (uint32_t)picture->name_count++;

@@ -90,6 +90,8 @@ void svg_picture_init(struct svg_picture *picture, const struct calltree *tree, 
 	picture->total = asked > sum ? asked : sum;
 	double counted = (double)svg_total(tree) / picture->scale;
 	picture->base = asked > counted ? asked : counted > 0 ? counted : picture->total;
+	if (options->names == LABELS_DEFAULT)
+		short_names_build(&picture->short_names, profile);
 	if (options->palette == PALETTE_CHAIN)
 		mark_wakers(picture);
 	if (options->palette == PALETTE_STATE)
@@ -108,6 +110,7 @@ void svg_picture_release(struct svg_picture *picture)
 	free(picture->variant);
 	free(picture->name_of_label);
 	free(picture->names);
+	short_names_release(&picture->short_names);
 	arena_release(&picture->arena);
 	buf_release(&picture->scratch);
 	*picture = (struct svg_picture){0};

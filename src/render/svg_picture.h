@@ -2,6 +2,7 @@
 #ifndef WICK_RENDER_SVG_PICTURE_H
 #define WICK_RENDER_SVG_PICTURE_H
 
+#include "profile/short_names.h"
 #include "render/nameattr.h"
 #include "render/palette_map.h"
 #include "render/svg.h"
@@ -22,6 +23,8 @@ struct svg_name {
 	size_t length, characters;
 	const char *escaped; /* the same for XML; NULL until it is drawn */
 	size_t escaped_length;
+	const char *shorter; /* for frames that are too narrow for the text; NULL: the text is cut */
+	size_t shorter_length, shorter_characters;
 	struct rgb colour, safe_colour;
 	const struct colour_class *class, *safe_class; /* NULL: it separates stacks and is grey */
 	const struct nameattr_entry *attributes; /* NULL: none */
@@ -42,6 +45,7 @@ struct svg_picture {
 	double base; /* counts that are 100 % */
 	int64_t largest_change; /* of any node but the root */
 
+	struct short_names short_names; /* empty: names are cut as they are */
 	uint8_t *variant; /* by node; NULL: all plain */
 	uint32_t *name_of_label; /* index into names or INDEX_NONE; behind the plain ones those of the other variants */
 	struct svg_name *names;

@@ -119,10 +119,10 @@ static void add_list_row(struct buf *out, const struct top_drawing *d, const str
 		screen_style(out, colour, STYLE_PLAIN);
 		screen_spaces(out, TOP_GAP);
 	}
-	const char *name = profile_text(d->content->profile, row->name);
+	struct short_text name = top_name(d->content, row);
 	bool faint = total < 0.5;
 	screen_style(out, colour, faint ? STYLE_DIM : row->kernel ? STYLE_ACCENT : STYLE_PLAIN);
-	screen_name(out, name, strlen(name), c->name);
+	screen_name(out, name.text, name.length, c->name);
 	screen_style(out, colour, STYLE_PLAIN);
 }
 
@@ -156,7 +156,7 @@ static void draw_function_title(struct top_drawing *d)
 	size_t rest = top_columns_of(&text) + strlen(module) + 4;
 	top_put_spaces(&line, TOP_GUTTER);
 	line.columns = d->columns > rest + NAME_LEAST ? d->columns - rest : NAME_LEAST + TOP_GUTTER;
-	top_put(&line, STYLE_BOLD, profile_text(d->content->profile, row->name));
+	top_put(&line, STYLE_BOLD, top_name(d->content, row).text);
 	line.columns = d->columns;
 	top_put(&line, STYLE_DIM, "  ");
 	top_put(&line, STYLE_DIM, module);

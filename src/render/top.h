@@ -6,6 +6,7 @@
 #define WICK_RENDER_TOP_H
 
 #include "profile/follow.h"
+#include "profile/short_names.h"
 #include "profile/standings.h"
 #include "render/report.h"
 
@@ -30,6 +31,7 @@ struct top_state {
 	size_t list_selected, list_first; /* where TOP_FUNCTIONS was left */
 	unsigned window; /* how many seconds are shown; 0: everything */
 	unsigned refresh; /* milliseconds */
+	enum label_names names;
 	uint64_t *flipped; /* nodes of trees that were opened or closed by hand, by the hash of their path */
 	size_t flipped_count, flipped_capacity;
 };
@@ -51,6 +53,7 @@ struct top_content {
 	const struct profile *profile;
 	const struct standings *standings;
 	value_id value;
+	struct short_names names; /* empty: names are shown as they are */
 	uint32_t *order; /* TOP_FUNCTIONS: rows of the standings */
 	size_t line_count; /* selectable lines, headings of sections among them */
 	struct top_section sections[2];
@@ -64,6 +67,8 @@ struct top_content {
 void top_content_build(struct top_content *content, struct top_state *state, const struct profile *profile,
 		       value_id value, const struct standings *standings, const struct sample_list *samples);
 void top_content_release(struct top_content *content);
+/* What a row of the standings is called on the screen. */
+struct short_text top_name(const struct top_content *content, const struct standing *row);
 /* The section that has a line, and in it the line; −1: its heading, −2: blank. NULL where there are no sections. */
 const struct top_section *top_section_at(const struct top_content *content, size_t line, long *ret_at);
 

@@ -79,6 +79,9 @@ static void add_section(struct top_content *content, const struct top_state *sta
 	options.annotate_kernel = true;
 	calltree_build(&section->tree, &part, &options);
 	section->path = hash_paths(&section->tree, section->bottom_up);
+	/* Later than the hashes: a short form changes when it has to become distinct from a new one. */
+	if (state->names == LABELS_SHORT)
+		calltree_shorten(&section->tree, content->profile);
 	struct closing closing = {.state = state, .tree = &section->tree, .path = section->path};
 	struct tree_pruning pruning = {.min_percent = LEAST_PERCENT, .closed = is_closed, .context = &closing};
 	tree_lines_build(&section->lines, &section->tree, &pruning);
@@ -155,6 +158,8 @@ void top_content_build(struct top_content *content, struct top_state *state, con
 	*content = (struct top_content){.profile = profile, .standings = standings, .value = value};
 	if (value == PROFILE_NONE)
 		return;
+	if (state->names == LABELS_SHORT)
+		short_names_build(&content->names, profile);
 	if (state->page == TOP_FUNCTIONS)
 		build_list(content, state);
 	else
@@ -171,7 +176,16 @@ void top_content_release(struct top_content *content)
 		free(content->sections[i].path);
 	}
 	free(content->order);
+	short_names_release(&content->names);
 	*content = (struct top_content){0};
+}
+
+struct short_text top_name(const struct top_content *content, const struct standing *row)
+{
+	if (row->name < content->names.count && content->names.texts[row->name].text)
+		return content->names.texts[row->name];
+	return (struct short_text){profile_text(content->profile, row->name),
+				   strpool_length(&content->profile->strings, row->name)};
 }
 
 const struct top_section *top_section_at(const struct top_content *content, size_t line, long *ret_at)

@@ -12,6 +12,7 @@
 #define LONG_STACK ((size_t)96 << 20)
 /* Back references can double the text every few bytes. */
 #define TEXT_MOST ((size_t)256 << 10)
+#define SIGNATURE (DMGL_PARAMS | DMGL_ANSI)
 
 struct text {
 	struct buf *out;
@@ -170,15 +171,29 @@ static bool may_be_old_rust(const char *name, size_t length)
 	return hash && length - (size_t)(hash - name) >= 20;
 }
 
-static bool demangle_by_prefix(struct buf *out, const char *name, size_t length, int options)
+size_t demangle_rust_stem(const char *name)
+{
+	size_t length = strlen(name);
+	if (strncmp(name, "_ZN", 3) != 0 || length > LONG_MOST)
+		return 0;
+	/* The last one: what a name is called may look like a hash too. */
+	for (size_t at = length; at-- > 3;)
+		if (name[at] == 'h' && name[at - 1] == '7' && name[at - 2] == '1' &&
+		    strspn(name + at + 1, "0123456789abcdef") == 16 && name[at + 17] == 'E')
+			return at - 2;
+	return 0;
+}
+
+/* `rust` are the options for Rust's names: what DMGL_VERBOSE adds to those are hashes. */
+static bool demangle_by_prefix(struct buf *out, const char *name, size_t length, int options, int rust)
 {
 	if (name[0] == '_') {
 		switch (name[1]) {
 		case 'Z':
-			return (may_be_old_rust(name, length) && run(out, name, rust_demangle_callback, options)) ||
+			return (may_be_old_rust(name, length) && run(out, name, rust_demangle_callback, rust)) ||
 			       demangle_cplus(out, name, length, options);
 		case 'R':
-			return length <= LONG_MOST && run(out, name, rust_demangle_callback, options);
+			return length <= LONG_MOST && run(out, name, rust_demangle_callback, rust);
 		case 'D':
 			return demangle_d(out, name, length, options);
 		case 'G':
@@ -192,13 +207,13 @@ static bool demangle_by_prefix(struct buf *out, const char *name, size_t length,
 	return false;
 }
 
-/* With parameters the demangler takes whole names only: the version stays outside. */
-static bool demangle_signature(struct buf *out, const char *name, size_t length)
+/* With parameters the demangler takes whole names only: the version is no part of them. */
+static bool demangle_signature(struct buf *out, const char *name, size_t length, int rust)
 {
 	const char *version = strchr(name, '@');
 	CLEANUP_BUF struct buf base = {0};
 	buf_add(&base, name, version ? (size_t)(version - name) : length);
-	if (!base.size || !demangle_by_prefix(out, base.data, base.size, DMGL_PARAMS | DMGL_ANSI))
+	if (!base.size || !demangle_by_prefix(out, base.data, base.size, SIGNATURE | DMGL_VERBOSE, rust))
 		return false;
 	buf_str(out, version ? version : "");
 	return true;
@@ -206,18 +221,17 @@ static bool demangle_signature(struct buf *out, const char *name, size_t length)
 
 bool demangle(struct buf *out, const char *name, enum name_style style)
 {
-	size_t length = strlen(name), before = out->size;
-	if (style == NAMES_SIGNATURE && demangle_signature(out, name, length))
+	size_t length = strlen(name);
+	if (style == NAMES_FULL && demangle_signature(out, name, length, SIGNATURE))
 		return true;
-	if (style == NAMES_RAW || !*name || !demangle_by_prefix(out, name, length, DMGL_NO_OPTS)) {
+	if (style == NAMES_RAW || !*name || !demangle_by_prefix(out, name, length, DMGL_NO_OPTS, DMGL_NO_OPTS)) {
 		buf_add(out, name, length);
 		return false;
 	}
-	if (style == NAMES_SHORT && memchr(out->data + before, '<', out->size - before)) {
-		CLEANUP_BUF struct buf full = {0};
-		buf_add(&full, out->data + before, out->size - before);
-		out->size = before;
-		demangle_shorten(out, full.data, full.size);
-	}
 	return true;
+}
+
+bool demangle_with_hash(struct buf *out, const char *name)
+{
+	return demangle_signature(out, name, strlen(name), SIGNATURE | DMGL_VERBOSE) || demangle(out, name, NAMES_FULL);
 }

@@ -11,18 +11,20 @@
 #include <stdbool.h>
 
 enum name_style {
-	NAMES_FULL, /* as perf script prints them: template arguments, no parameters */
-	NAMES_SHORT, /* template arguments become <…> */
+	NAMES_FULL, /* with parameters, as c++filt prints them; without the hashes of Rust names */
+	NAMES_PERF, /* as perf script prints them: template arguments, no parameters */
 	NAMES_RAW, /* as the linker has them */
-	NAMES_SIGNATURE, /* with parameters, as addr2line -C and llvm-symbolizer print them */
 };
 
 /* Appends the name in the wanted style. False when it was no mangled name, and was appended unchanged. */
 bool demangle(struct buf *out, const char *name, enum name_style style);
 
 /*
- * Appends a demangled name with what stands in the angle brackets of template arguments and generics replaced by "…".
+ * Rust's old names end with a hash, which alone tells two instances of a generic function apart. The length of what is
+ * before it; 0: this is no such name.
  */
-void demangle_shorten(struct buf *out, const char *name, size_t length);
+size_t demangle_rust_stem(const char *name);
+/* As demangle() with NAMES_FULL, and the hash of an old Rust name stays: "f::h0123456789abcdef". */
+bool demangle_with_hash(struct buf *out, const char *name);
 
 #endif

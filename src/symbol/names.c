@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/strpool.h"
 
-#define VERSION 1
+#define VERSION 2 /* 1 had names without parameters */
 
 struct head {
 	uint32_t version, entry_count, frame_count, text_size;
@@ -31,12 +31,10 @@ struct names {
 static const char *kind_of(enum name_style style)
 {
 	switch (style) {
-	case NAMES_SHORT:
-		return "names-short";
+	case NAMES_PERF:
+		return "names-perf";
 	case NAMES_RAW:
 		return "names-raw";
-	case NAMES_SIGNATURE:
-		return "names-signature";
 	case NAMES_FULL:
 		break;
 	}

@@ -1,6 +1,7 @@
 #include "symbol/shown_names.h"
 
 #include "base/hash.h"
+#include "symbol/rust_twins.h"
 
 struct shown_name {
 	const char *name;
@@ -11,12 +12,15 @@ struct shown_name {
 void shown_names_init(struct shown_names *names, enum name_style style)
 {
 	*names = (struct shown_names){.style = style};
+	pthread_mutex_init(&names->twins_lock, NULL);
 	for (size_t i = 0; i < SHOWN_NAMES_PARTS; i++)
 		pthread_mutex_init(&names->parts[i].lock, NULL);
 }
 
 void shown_names_release(struct shown_names *names)
 {
+	rust_twins_free(names->twins);
+	pthread_mutex_destroy(&names->twins_lock);
 	for (size_t i = 0; i < SHOWN_NAMES_PARTS; i++) {
 		struct shown_names_part *part = &names->parts[i];
 		pthread_mutex_destroy(&part->lock);
@@ -26,11 +30,9 @@ void shown_names_release(struct shown_names *names)
 	}
 }
 
-/* What no demangler knows needs no work and no memory. Debug information has names with template arguments. */
+/* What no demangler knows needs no work and no memory. */
 static bool is_plain(const struct shown_names *names, const char *name)
 {
-	if (names->style == NAMES_SHORT && strchr(name, '<'))
-		return false;
 	return names->style == NAMES_RAW || (name[0] != '_' && name[0] != 'c') ||
 	       (name[0] == 'c' && strncmp(name, "caml", 4));
 }
@@ -41,16 +43,30 @@ static size_t length_without_version(const char *name)
 	return strcspn(name, "@");
 }
 
-static void make_text(const struct shown_names *names, const char *name, bool plt, struct buf *text)
+/* Whether the module has several functions that only the hash of their old Rust names tells apart. */
+static bool needs_hash(struct shown_names *names, const char *name)
+{
+	size_t stem = names->style == NAMES_FULL && names->table ? demangle_rust_stem(name) : 0;
+	if (!stem)
+		return false;
+	pthread_mutex_lock(&names->twins_lock);
+	if (!names->twins)
+		names->twins = rust_twins_new(names->table);
+	pthread_mutex_unlock(&names->twins_lock);
+	return rust_twins_has(names->twins, name, stem);
+}
+
+static void make_text(struct shown_names *names, const char *name, bool plt, struct buf *text)
 {
 	if (plt) {
 		CLEANUP_BUF struct buf base = {0};
 		buf_add(&base, name, length_without_version(name));
 		demangle(text, base.data, names->style);
 		buf_str(text, "@plt");
-	} else if (!demangle(text, name, names->style) && names->style == NAMES_SHORT) {
-		buf_clear(text);
-		demangle_shorten(text, name, strlen(name));
+	} else if (needs_hash(names, name)) {
+		demangle_with_hash(text, name);
+	} else {
+		demangle(text, name, names->style);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "base/index_map.h"
 #include "base/mem.h"
 #include "symbol/demangle.h"
+#include "symbol/symtab.h"
 
 #include <pthread.h>
 
@@ -14,6 +15,10 @@ struct shown_name;
 
 struct shown_names {
 	enum name_style style;
+	/* The functions of the module, for who sets it: NULL until then, and from then on unchanged. */
+	const struct symtab *table;
+	pthread_mutex_t twins_lock; /* of making what follows */
+	struct rust_twins *twins; /* NULL until it is needed */
 	/* By hash, so that threads seldom wait for each other. */
 	struct shown_names_part {
 		pthread_mutex_t lock; /* of what follows */

@@ -237,6 +237,7 @@ static void make_tables(struct symbols *symbols)
 		symbols->functions = symtab_new();
 		add_functions(symbols, symbols->functions);
 		symtab_finish(symbols->functions);
+		symbols->names.table = symbols->functions;
 		symbols->plt = symtab_new();
 		if (symbols->elf)
 			elf_symbols_add_plt(symbols->plt, symbols->elf, symbols->functions);

@@ -92,7 +92,7 @@ static struct shape shown_shape(struct symtab *symtab, const char *name)
 		return shape_of(name);
 	symtab->demanglings--;
 	buf_clear(&symtab->shown);
-	demangle(&symtab->shown, name, NAMES_FULL);
+	demangle(&symtab->shown, name, NAMES_PERF);
 	return shape_of(symtab->shown.data);
 }
 

@@ -25,6 +25,7 @@ function loadProfile(json) {
     diff: Boolean(json.diff),
     leafFirst: Boolean(json.options && json.options.reverse), // the stacks are listed from their leaves
     names: (json.names || []).concat(ROOT_LABEL),
+    shortName: (id) => lookUp(json.shorts, json.short, id), // "" where the name has no shorter form
     name: new Int32Array(count),
     parent: new Int32Array(count),
     depth: new Int32Array(count),

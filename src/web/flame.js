@@ -43,7 +43,7 @@ class App {
     frame.append(this.page);
     this.frame = frame;
     this.fitWindow();
-    this.stage = new Stage(this.host, this.options, this.profile.names);
+    this.stage = new Stage(this.host, this.options, this.profile);
   }
 
   /**

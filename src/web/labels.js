@@ -33,24 +33,28 @@ const FEWEST_PIXELS = 14; // below this not even a short name fits
 const FEWEST_LETTERS = 3; // what is left of a cut name must still say something
 
 /**
- * Cuts names to the room there is. A long qualified name first loses its outer qualifiers, because "…FnOnce::call_once"
- * says more than "core::ops::fun…"; what is still too long loses its right end. With `rightOnly` (the option
- * --truncate-text-right) only the right end is ever cut.
+ * Cuts names to the room there is. A name that has a short form is replaced by that first. Then a long qualified name
+ * loses its outer qualifiers, because "…FnOnce::call_once" says more than "core::ops::fun…"; what is still too long
+ * loses its right end. With `rightOnly` (the option --truncate-text-right) only the right end is ever cut.
  */
 class Labeler {
-  constructor(meter, names, rightOnly) {
+  constructor(meter, profile, rightOnly) {
     this.meter = meter;
-    this.names = names;
+    this.names = profile.names;
+    this.shortName = profile.shortName;
     this.rightOnly = rightOnly;
-    this.full = new Float32Array(names.length).fill(-1);
+    this.full = new Float32Array(profile.names.length).fill(-1);
     this.dots = meter.text(ELLIPSIS);
   }
 
   fit(nameId, room) {
     if (room < FEWEST_PIXELS) return "";
-    const text = this.names[nameId];
+    let text = this.names[nameId];
     if (this.full[nameId] < 0) this.full[nameId] = this.meter.text(text);
     if (this.full[nameId] <= room) return text;
+    const short = this.shortName(nameId);
+    if (short && this.meter.text(short) <= room) return short;
+    text = short || text;
     return this.rightOnly ? this.cutRight(text, room) : this.cutQualifiers(text, room);
   }
 

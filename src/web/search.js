@@ -20,10 +20,16 @@ function compileSearch(term, mode) {
   }
 }
 
-/** One flag per name id. The root is a container, not a function, so it never matches. */
+/**
+ * One flag per name id: the name or its short form matches. The root is a container, not a function, so it never
+ * matches.
+ */
 function matchNames(profile, regex) {
   const flags = new Uint8Array(profile.names.length);
-  for (let id = 0; id < profile.rootName; id++) flags[id] = regex.test(profile.names[id]) ? 1 : 0;
+  for (let id = 0; id < profile.rootName; id++) {
+    const short = profile.shortName(id);
+    flags[id] = regex.test(profile.names[id]) || (short && regex.test(short)) ? 1 : 0;
+  }
   return flags;
 }
 

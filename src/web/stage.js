@@ -22,7 +22,7 @@ function svgElement(tag, attributes, parent) {
 }
 
 class Stage {
-  constructor(host, options, names) {
+  constructor(host, options, profile) {
     this.host = host;
     this.rowHeight = options.frameheight || 16;
     this.svg = svgElement("svg", { width: "100%", class: "graph" }, host);
@@ -42,7 +42,7 @@ class Stage {
     const size = parseFloat(font.fontSize) || options.fontsize || 12;
     const meter = new TextMeter(`${font.fontWeight} ${size}px ${font.fontFamily}`, size * (options.fontwidth || 0.59));
     probe.remove();
-    this.labeler = new Labeler(meter, names, options.truncateRight);
+    this.labeler = new Labeler(meter, profile, options.truncateRight);
     this.baseline = (this.rowHeight - GAP) / 2 + size * 0.35;
     host.addEventListener("scroll", () => this.schedule());
   }

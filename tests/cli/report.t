@@ -316,7 +316,7 @@ Names cannot drive the terminal, and fit the width that is given.
     0.00 %        0   60.00 %        3  �[31mred�[0m
   
   2 folded stacks
-  $ echo 'main;std::map<std::string, std::vector<int>>::operator[](std::string const&) 3' | wick report --width 60
+  $ echo 'main;std::map<std::string, std::vector<int>>::operator[](std::string const&) 3' | wick report --names full --width 60
   Total   3 samples
   Input   standard input
   
@@ -325,7 +325,7 @@ Names cannot drive the terminal, and fit the width that is given.
     0.00 %        0  100.00 %  main
   
   1 folded stack
-  $ echo 'main;std::map<std::string, std::vector<int>>::operator[](std::string const&) 3' | wick report --tree --width 50
+  $ echo 'main;std::map<std::string, std::vector<int>>::operator[](std::string const&) 3' | wick report --names full --tree --width 50
   Total   3 samples
   Input   standard input
   
