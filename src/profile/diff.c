@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "profile/diff_runs.h"
 #include "profile/functions.h"
+#include "profile/reconcile.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -108,6 +109,8 @@ int diff_add_run(struct diff *diff, enum diff_side side, struct profile *run, va
 	rename_value(run, value, side == DIFF_BEFORE ? "before" : "after");
 	if (diff->options.strip_hex)
 		strip_hex(run);
+	if (diff->profile.function_count)
+		reconcile_names(&diff->profile, run);
 	if (diff->repeats)
 		add_repeat(diff, side, run);
 	profile_merge(&diff->profile, run);
