@@ -6,6 +6,8 @@
 #define CANDIDATES_MOST 16
 /* Entries of range lists that any file may have read. */
 #define RANGES_LEAST 65536
+/* DIEs that are read to make names: a second's worth. */
+#define DIES_MOST ((int64_t)1 << 24)
 
 static void read_code_segments(struct dwarf *dwarf, const struct elf_file *elf)
 {
@@ -56,6 +58,7 @@ int dwarf_open(struct dwarf **ret_dwarf, const struct dwarf_files *files, struct
 		dwarf_close(dwarf);
 		return err_set(err, ERR_EMPTY, "the file has no debug information");
 	}
+	atomic_store(&dwarf->dies_left, DIES_MOST);
 	atomic_store(&dwarf->lines_left, 2 * (int64_t)dwarf->main.sections.line.size);
 	atomic_store(&dwarf->ranges_left, dwarf_ranges_allowance(&dwarf->main.sections) + RANGES_LEAST);
 	read_code_segments(dwarf, files->elf);

@@ -23,6 +23,8 @@ struct dwarf_files {
 	struct elf_file *alternate;
 	void *context;
 	struct elf_file *(*find_split)(void *context, const char *directory, const char *name, uint64_t id);
+	/* Functions of C++ without a linkage name are called as c++filt would print it, by the DIEs around them. */
+	bool qualify;
 	bool without_lines; /* frames have no file and line; line tables are read only where functions leave a gap */
 };
 int dwarf_open(struct dwarf **ret_dwarf, const struct dwarf_files *files, struct err *err);
@@ -30,7 +32,8 @@ void dwarf_close(struct dwarf *dwarf);
 
 /* One level of an answer. Strings belong to the dwarf and stay until it is closed. */
 struct dwarf_frame {
-	const char *name; /* linkage name when there is one (mangled), else DW_AT_name; NULL: not known */
+	const char
+		*name; /* linkage name when there is one (mangled), else qualified, else DW_AT_name; NULL: not known */
 	const char *file; /* full path as the line table has it; NULL: not known */
 	uint32_t line; /* 0: not known */
 	uint32_t declared_line; /* where the function begins; 0: not known */

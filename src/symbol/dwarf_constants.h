@@ -12,16 +12,34 @@ enum dw_unit_type {
 };
 
 enum dw_tag {
+	DW_TAG_array_type = 0x01,
+	DW_TAG_class_type = 0x02,
+	DW_TAG_formal_parameter = 0x05,
 	DW_TAG_lexical_block = 0x0b,
+	DW_TAG_pointer_type = 0x0f,
+	DW_TAG_reference_type = 0x10,
 	DW_TAG_compile_unit = 0x11,
+	DW_TAG_structure_type = 0x13,
+	DW_TAG_subroutine_type = 0x15,
+	DW_TAG_typedef = 0x16,
+	DW_TAG_union_type = 0x17,
+	DW_TAG_unspecified_parameters = 0x18,
 	DW_TAG_inlined_subroutine = 0x1d,
 	DW_TAG_module = 0x1e,
+	DW_TAG_base_type = 0x24,
 	DW_TAG_catch_block = 0x25,
+	DW_TAG_const_type = 0x26,
 	DW_TAG_subprogram = 0x2e,
+	DW_TAG_template_type_parameter = 0x2f,
+	DW_TAG_template_value_parameter = 0x30,
 	DW_TAG_try_block = 0x32,
+	DW_TAG_volatile_type = 0x35,
 	DW_TAG_namespace = 0x39,
 	DW_TAG_partial_unit = 0x3c,
+	DW_TAG_rvalue_reference_type = 0x42,
 	DW_TAG_skeleton_unit = 0x4a,
+	DW_TAG_GNU_template_template_param = 0x4106,
+	DW_TAG_GNU_template_parameter_pack = 0x4107,
 };
 
 enum dw_at {
@@ -30,10 +48,16 @@ enum dw_at {
 	DW_AT_stmt_list = 0x10,
 	DW_AT_low_pc = 0x11,
 	DW_AT_high_pc = 0x12,
+	DW_AT_language = 0x13,
 	DW_AT_comp_dir = 0x1b,
+	DW_AT_const_value = 0x1c,
 	DW_AT_abstract_origin = 0x31,
+	DW_AT_artificial = 0x34,
+	DW_AT_decl_column = 0x39,
 	DW_AT_decl_line = 0x3b,
+	DW_AT_external = 0x3f,
 	DW_AT_specification = 0x47,
+	DW_AT_type = 0x49,
 	DW_AT_ranges = 0x55,
 	DW_AT_call_file = 0x58,
 	DW_AT_call_line = 0x59,
@@ -47,6 +71,16 @@ enum dw_at {
 	DW_AT_GNU_dwo_id = 0x2131,
 	DW_AT_GNU_ranges_base = 0x2132,
 	DW_AT_GNU_addr_base = 0x2133,
+};
+
+enum dw_language {
+	DW_LANG_C_plus_plus = 0x04,
+	DW_LANG_C_plus_plus_03 = 0x19,
+	DW_LANG_C_plus_plus_11 = 0x1a,
+	DW_LANG_C_plus_plus_14 = 0x21,
+	DW_LANG_C_plus_plus_17 = 0x2a,
+	DW_LANG_C_plus_plus_20 = 0x2b,
+	DW_LANG_C_plus_plus_23 = 0x3a,
 };
 
 enum dw_form {

@@ -4,6 +4,7 @@
  */
 #include "symbol/dwarf_private.h"
 
+#include "base/buf.h"
 #include "base/hash.h"
 
 /* Three are enough for honest files; a chain in a circle must end. */
@@ -53,8 +54,7 @@ static bool read_values(struct dwarf_unit *unit, uint64_t offset, struct name_va
 	return abbrev;
 }
 
-/* Follows a reference; false when it leads nowhere. */
-static bool follow(struct dwarf_unit **unit, uint64_t *offset, const struct dwarf_value *reference)
+bool dwarf_follow(struct dwarf_unit **unit, uint64_t *offset, const struct dwarf_value *reference)
 {
 	struct dwarf_file *file = (*unit)->file;
 	switch (reference->kind) {
@@ -74,7 +74,8 @@ static bool follow(struct dwarf_unit **unit, uint64_t *offset, const struct dwar
 	return *unit;
 }
 
-static struct dwarf_name resolve(struct dwarf_file *file, uint64_t offset)
+/* A name that has to be made is appended to `made`, and is then the whole of it. */
+static struct dwarf_name resolve(struct dwarf_file *file, uint64_t offset, struct buf *made)
 {
 	struct dwarf_name name = {0};
 	struct dwarf_unit *unit = dwarf_file_unit(file, offset);
@@ -96,9 +97,15 @@ static struct dwarf_name resolve(struct dwarf_file *file, uint64_t offset)
 		if (name.is_linkage && name.declared_line)
 			break;
 		bool has_origin = values.origin.kind != VALUE_NONE;
-		if (!follow(&unit, &offset, has_origin ? &values.origin : &values.specification))
+		struct dwarf_unit *next = unit;
+		uint64_t next_offset = offset;
+		if (!dwarf_follow(&next, &next_offset, has_origin ? &values.origin : &values.specification))
 			break;
+		unit = next;
+		offset = next_offset;
 	}
+	if (unit && name.text && !name.is_linkage && file->dwarf->files.qualify && dwarf_qualify(made, unit, offset))
+		name.text = made->data;
 	return name;
 }
 
@@ -129,12 +136,15 @@ const struct dwarf_name *dwarf_name_of(struct dwarf_file *file, uint64_t origin)
 	pthread_mutex_unlock(&names->lock);
 	if (name)
 		return name;
-	struct dwarf_name resolved = resolve(file, offset);
+	struct buf made CLEANUP_BUF = {0};
+	struct dwarf_name resolved = resolve(file, offset, &made);
 	pthread_mutex_lock(&names->lock);
 	name = find_named(names, file, offset, hash);
 	if (!name) {
 		struct dwarf_name *kept = arena_alloc(&names->arena, sizeof *kept, _Alignof(struct dwarf_name));
 		*kept = resolved;
+		if (made.data && resolved.text == made.data)
+			kept->text = arena_copy(&names->arena, made.data, made.size);
 		name = kept;
 		MEM_ROOM(names->items, names->count, names->capacity);
 		index_map_insert(&names->map, hash, (uint32_t)names->count);

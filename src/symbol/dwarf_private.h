@@ -222,6 +222,7 @@ struct dwarf_unit {
 	_Atomic(const struct dwarf_abbrevs *) abbrevs;
 	_Atomic(struct dwarf_code *) code;
 	_Atomic(struct dwarf_lines *) lines;
+	_Atomic(struct dwarf_scopes *) scopes;
 };
 
 /* Where .debug_info and the rest of a file are; `suffix` is "" or ".dwo". */
@@ -293,6 +294,56 @@ const struct dwarf_body *dwarf_function_body(const struct dwarf_code *code, stru
 
 /* The name of the DIE at an offset (as dwarf_inlined.origin), from itself or from what it refers to. */
 const struct dwarf_name *dwarf_name_of(struct dwarf_file *file, uint64_t origin);
+
+/* Follows a reference from a DIE of *unit to a DIE at *offset of *unit; false when it leads nowhere. */
+bool dwarf_follow(struct dwarf_unit **unit, uint64_t *offset, const struct dwarf_value *reference);
+
+/* --- names made of the DIEs around a function: dwarf_scopes.c, dwarf_qualify.c --- */
+
+/* What names are made of. */
+struct dwarf_die {
+	struct dwarf_unit *unit;
+	uint64_t offset;
+	uint16_t tag; /* 0: there is none */
+	bool children, artificial, external, has_value;
+	uint64_t value; /* of DW_AT_const_value */
+	uint32_t line, column, language;
+	const char *name, *linkage; /* NULL: none */
+	struct dwarf_value type, origin, specification;
+	struct cursor next; /* behind its attributes: its first child, if it has any */
+};
+
+/* Reads the DIE at an offset of the unit; false where there is none. */
+bool dwarf_die_read(struct dwarf_die *die, struct dwarf_unit *unit, uint64_t offset);
+/* Reads the next DIE at a cursor of the unit; false at the end of children and where it is damaged. */
+bool dwarf_die_next(struct dwarf_die *die, struct dwarf_unit *unit, struct cursor *cursor);
+/* Moves the cursor behind the children of a DIE that was just read. */
+void dwarf_die_skip_children(const struct dwarf_die *die, struct cursor *cursor);
+
+/* A DIE that others are in: a namespace, a type, a function, a block. */
+struct dwarf_scope {
+	uint32_t start, end; /* relative to the unit */
+	uint32_t parent; /* index; DWARF_NONE: the unit */
+	uint32_t tag;
+};
+
+struct dwarf_scopes {
+	struct dwarf_scope *items; /* by start */
+	size_t count, capacity;
+};
+
+/* The scopes of a unit; never NULL. */
+const struct dwarf_scopes *dwarf_unit_scopes(struct dwarf_unit *unit);
+void dwarf_scopes_free(struct dwarf_scopes *scopes);
+/* The innermost one that an offset of .debug_info is in, not counting the DIE there itself; DWARF_NONE: none. */
+uint32_t dwarf_scopes_find(const struct dwarf_scopes *scopes, const struct dwarf_unit *unit, uint64_t offset);
+
+/*
+ * Appends the name of the function that the DIE at an offset declares: "ns::(anonymous namespace)::f(int)". False when
+ * its own name is all that can be said: it is not C++, or has the linkage of C.
+ */
+struct buf;
+bool dwarf_qualify(struct buf *out, struct dwarf_unit *unit, uint64_t offset);
 
 /* --- line tables: dwarf_lines.c, dwarf_line_header.c --- */
 
@@ -368,6 +419,7 @@ struct dwarf {
 	size_t code_count;
 	/* Entries of range lists that may be read yet, and bytes of line programs: bounds what hostile files cost. */
 	_Atomic int64_t ranges_left, lines_left;
+	_Atomic int64_t dies_left; /* that may yet be read to make names */
 	pthread_mutex_t building[DWARF_BUILD_LOCKS];
 	pthread_mutex_t lock;
 	struct arena arena; /* paths */

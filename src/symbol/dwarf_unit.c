@@ -88,6 +88,7 @@ void dwarf_file_release(struct dwarf_file *file)
 			dwarf_code_free(code);
 		if (lines)
 			dwarf_lines_free(lines);
+		dwarf_scopes_free(atomic_load(&unit->scopes));
 		free(atomic_load(&unit->root));
 	}
 	free(file->units);

@@ -223,6 +223,7 @@ static void make_dwarf(struct symbols *symbols)
 		.alternate = symbols->alternate,
 		.context = &symbols->split,
 		.find_split = split_files_open,
+		.qualify = symbols->options.names == NAMES_FULL,
 		.without_lines = !symbols->options.lines,
 	};
 	dwarf_open(&symbols->dwarf, &files, NULL);
