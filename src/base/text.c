@@ -32,6 +32,13 @@ void text_grouped(struct buf *out, int64_t value)
 	add_grouped(out, magnitude(value));
 }
 
+void text_count(struct buf *out, uint64_t count, const char *one, const char *many)
+{
+	add_grouped(out, count);
+	buf_char(out, ' ');
+	buf_str(out, count == 1 ? one : many);
+}
+
 void text_bytes(struct buf *out, uint64_t bytes)
 {
 	static const char *const units[] = {"KB", "MB", "GB", "TB", "PB", "EB"};

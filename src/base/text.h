@@ -9,6 +9,8 @@
 
 /* 1234567 → "1,234,567" */
 void text_grouped(struct buf *out, int64_t value);
+/* A number with its noun: (1, "sample", "samples") → "1 sample", (1234, …) → "1,234 samples" */
+void text_count(struct buf *out, uint64_t count, const char *one, const char *many);
 /* 1536 → "1.5 KB" (powers of 1000) */
 void text_bytes(struct buf *out, uint64_t bytes);
 /* An integer in units of 10^-decimals as a decimal number without trailing zeros: (125, 1) → "12.5" */

@@ -194,6 +194,7 @@ int engine_tap_count(struct engine_tap *tap, bool last)
 	if (!last && now < tap->count_at)
 		return 0;
 	int result = engine_counts(tap->engine, tap->sink, last);
+	tap->counted = now;
 	uint64_t wait = (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - cpu) * COUNT_SHARE;
 	wait = wait > tap->every ? wait : tap->every;
 	tap->count_at = now + (wait < COUNT_EVERY_MOST ? wait : COUNT_EVERY_MOST);

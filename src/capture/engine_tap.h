@@ -14,6 +14,7 @@ struct engine_tap {
 	size_t count, capacity;
 	struct rings_guest guest;
 	const struct event_sink *sink; /* where records go in the order of time */
+	uint64_t counted; /* when counts were last asked for */
 	uint64_t count_at, every; /* when counts are asked for again, and how often they are at most */
 	bool ending;
 };

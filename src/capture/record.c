@@ -158,9 +158,11 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 	tell_stopped(recorder);
 	if (recorder->done)
 		return 0; /* finish() does the rest */
+	uint64_t drained = now();
 	int result = rings_drain(recorder->rings, sink, false);
 	if (result >= 0 && recorder->engine)
 		result = engine_tap_count(&recorder->tap, false);
+	recorder->progress.until = recorder->engine ? recorder->tap.counted : drained;
 	if (recorder->options.progress)
 		recorder->options.progress(recorder->options.context, &recorder->progress);
 	return result;

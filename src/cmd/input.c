@@ -250,10 +250,9 @@ static int choose_value(struct profile *profile, const char *wanted, bool join, 
 static void say_filtered(const struct profile *profile, value_id value)
 {
 	struct buf count CLEANUP_BUF = {0};
-	text_grouped(&count, (int64_t)profile->quality.filtered);
-	say_warning("showing event %s; %s sample%s of other events left out (--event-filter chooses)",
-		    profile_text(profile, profile->values[value].name), count.data,
-		    profile->quality.filtered == 1 ? "" : "s");
+	text_count(&count, profile->quality.filtered, "sample", "samples");
+	say_warning("showing event %s; %s of other events left out (--event-filter chooses)",
+		    profile_text(profile, profile->values[value].name), count.data);
 }
 
 int input_tree_options(struct profile *profile, const struct input_options *options, struct calltree_options *ret)

@@ -98,6 +98,9 @@ void output_functions(struct report *report, const struct profile *profile, cons
 	tree_options.thread_label = THREAD_LABEL_NONE;
 	tree_options.show_module = true;
 	tree_options.names = label_names_of_table(options->names);
+	report->samples = report_wants_samples(profile, options->values[0]);
+	if (report->samples)
+		tree_options.weigh = TREE_WEIGHTS_AND_SAMPLES;
 	calltree_build(&tree, profile, &tree_options);
 	function_table_build(&table, &tree);
 	function_table_drop_modules(&table, profile);

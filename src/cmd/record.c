@@ -96,7 +96,6 @@ static struct collector *make_collector(struct record_run *run)
 	const struct input_options *input = &run->options.input;
 	struct collect_options collect = {
 		.max_depth = (size_t)run->options.max_depth,
-		.count_clocks = true,
 		.each = run->writer || run->text ? record_take_stack : NULL,
 		.each_context = run,
 		.each_and_profile = true,

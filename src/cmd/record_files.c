@@ -205,7 +205,12 @@ static int write_report(struct record_run *run, const char *path, struct err *er
 static int write_folded(struct record_run *run, const char *path, struct err *err)
 {
 	struct calltree tree;
-	calltree_build(&tree, &run->profile, &run->tree_options);
+	struct calltree_options options = run->tree_options;
+	/* Folded stacks name no unit: whoever reads them takes their numbers for samples. */
+	const struct value_type *value = &run->profile.values[options.values[0]];
+	if (!run->shown.view && strcmp(profile_text(&run->profile, value->unit), "ns") == 0)
+		options.weigh = TREE_SAMPLES;
+	calltree_build(&tree, &run->profile, &options);
 	int code = output_folded(&tree, run->profile.values[run->tree_options.values[0]].decimals, path, err);
 	calltree_release(&tree);
 	return code;

@@ -52,6 +52,7 @@ int record_open_screen(struct record_run *run, struct err *err)
 		.frequency = options->period || !(run->types & (RECORD_CPU | RECORD_WALL)) ?
 				     0 :
 				     (uint64_t)options->frequency,
+		.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
 		.window = (unsigned)window,
 		.refresh = (unsigned)(options->refresh * 1000),
 		.names = input_label_names(options->input.names),

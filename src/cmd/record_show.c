@@ -56,8 +56,7 @@ void record_show_progress(struct record_run *run, const struct recorder_progress
 		buf_printf(&part, ", %.1f s left", (double)(progress->duration - progress->elapsed) / RECORD_SECOND);
 	add_part(&line, &part);
 	buf_str(&part, " · ");
-	text_grouped(&part, (int64_t)progress->samples);
-	buf_str(&part, " samples");
+	text_count(&part, progress->samples, "sample", "samples");
 	add_part(&line, &part);
 	buf_str(&part, " · ");
 	text_grouped(&part, (int64_t)progress->lost);
@@ -87,18 +86,19 @@ static void show_engine(const struct record_run *run, struct outfile *out)
 	if (*run->shown.suffix || !recorder_uses_engine(run->recorder, &statistics))
 		return;
 	buf_str(&line, "BPF engine: ");
-	text_grouped(&line, (int64_t)(statistics.taken - statistics.copied));
-	buf_str(&line, " stacks unwound in the kernel, ");
+	text_count(&line, statistics.taken - statistics.copied, "stack", "stacks");
+	buf_str(&line, " unwound in the kernel, ");
 	text_grouped(&line, (int64_t)statistics.copied);
-	buf_printf(&line, " outside; %zu unwind tables, %.1f MB of kernel memory", statistics.modules,
-		   (double)statistics.kernel_bytes / 1e6);
+	buf_str(&line, " outside; ");
+	text_count(&line, statistics.modules, "unwind table", "unwind tables");
+	buf_printf(&line, ", %.1f MB of kernel memory", (double)statistics.kernel_bytes / 1e6);
 	if (statistics.evicted || statistics.refused)
 		buf_printf(&line, "; no room for all tables (--kernel-memory): %zu gave way, %zu had to wait",
 			   statistics.evicted, statistics.refused);
 	if (statistics.uncounted) {
 		buf_str(&line, "; no room to count ");
-		text_grouped(&line, (int64_t)statistics.uncounted);
-		buf_str(&line, " stacks, which were told one by one");
+		text_count(&line, statistics.uncounted, "stack, which was told by itself",
+			   "stacks, which were told one by one");
 	}
 	if (statistics.runs)
 		buf_printf(&line, "; %.2f µs a sample", (double)statistics.nanoseconds / 1e3 / (double)statistics.runs);
@@ -131,8 +131,10 @@ static void say_when_few(const struct record_run *run)
 	uint64_t samples = run->profile.quality.samples;
 	if (run->shown.view || run->options.period || samples >= FEW_SAMPLES)
 		return;
-	say_note("only %llu %s: shares are rough; a longer recording or more than %lld Hz (-F) gives more",
-		 (unsigned long long)samples, samples == 1 ? "sample" : "samples", run->options.frequency);
+	CLEANUP_BUF struct buf count = {0};
+	text_count(&count, samples, "sample", "samples");
+	say_note("only %s: shares are rough; a longer recording or more than %lld Hz (-F) gives more", count.data,
+		 run->options.frequency);
 }
 
 void record_show_summary(struct record_run *run)

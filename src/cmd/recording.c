@@ -2,6 +2,7 @@
 
 #include "base/outfile.h"
 #include "base/term.h"
+#include "base/text.h"
 #include "cmd/fetching.h"
 #include "event/collect.h"
 #include "perfdata/perfdata.h"
@@ -94,8 +95,10 @@ static void pass_build_ids(struct loading *loading)
 
 static void say_counted(const char *name, uint64_t count, const char *one, const char *many)
 {
+	CLEANUP_BUF struct buf text = {0};
+	text_count(&text, count, one, many);
 	if (count)
-		say_warning("%s: %llu %s", name, (unsigned long long)count, count == 1 ? one : many);
+		say_warning("%s: %s", name, text.data);
 }
 
 static void say_quality(const struct perfdata *data, const char *name)

@@ -220,6 +220,8 @@ static void fill_from_tree(struct run *run, struct function_table *table, struct
 	} else {
 		options.skip_after = NULL; /* it would take the threads away with the callers */
 	}
+	if (run->report.samples)
+		options.weigh = TREE_WEIGHTS_AND_SAMPLES;
 	calltree_build(tree, &run->profile, &options);
 	if (is(by, "module")) {
 		function_table_modules(table, tree, &run->profile);
@@ -272,6 +274,7 @@ static void write_table(struct run *run)
 	struct function_table table;
 	struct calltree tree = {0};
 	const struct report_options *options = &run->options;
+	run->report.samples = report_wants_samples(&run->profile, run->report.value);
 	fill_table(run, &table, &tree);
 	enum function_order order = is(options->sort, "total") ? FUNCTIONS_BY_TOTAL :
 				    is(options->sort, "name")  ? FUNCTIONS_BY_NAME :

@@ -3,6 +3,7 @@
 #include "base/fullscreen.h"
 #include "base/term.h"
 #include "render/top.h"
+#include "render/top_meter.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -29,6 +30,7 @@ struct watch {
 	bool standings_stale;
 	struct sample_list recent; /* samples of the window */
 	struct sample_list shown; /* those, or all of the profile: not its own memory */
+	struct top_meter meter;
 	double busy[BUSY_MOST];
 	size_t busy_count;
 	uint64_t active, last; /* time that was recorded, and when it was last looked at */
@@ -75,7 +77,7 @@ static enum top_load load_of(const struct watch *watch)
 	return !strcmp(name, "offcpu") ? TOP_THREADS_WAITING : !strcmp(name, "wall") ? TOP_THREADS : TOP_FAULTS;
 }
 
-static void note_load(struct watch *watch, const struct sample_list *news, double seconds)
+static void note_load(struct watch *watch, const struct sample_list *news, uint64_t until)
 {
 	double count = 0, unit = 1;
 	enum top_load load = load_of(watch);
@@ -90,7 +92,8 @@ static void note_load(struct watch *watch, const struct sample_list *news, doubl
 		unit = (double)watch->options.frequency;
 	if (watch->busy_count == BUSY_MOST)
 		memmove(watch->busy, watch->busy + 1, --watch->busy_count * sizeof *watch->busy);
-	watch->busy[watch->busy_count++] = count / seconds / unit;
+	watch->meter.most = load == TOP_CPUS ? watch->options.cpus : 0;
+	watch->busy[watch->busy_count++] = top_meter_add(&watch->meter, count / unit, until);
 }
 
 static void count_all(struct watch *watch)
@@ -132,8 +135,11 @@ static void refresh(struct watch *watch)
 	watch->last = time;
 	if (!watch->state.paused)
 		watch->active += passed;
+	pthread_mutex_lock(&watch->lock);
+	uint64_t until = watch->progress.until;
+	pthread_mutex_unlock(&watch->lock);
 	const struct sample_list *news = live_update(watch->live, watch->active, KEEP_SECONDS * SECOND);
-	note_load(watch, news, (double)passed / (double)SECOND);
+	note_load(watch, news, until);
 	bool grows = !watch->state.window && !watch->counted_window;
 	if (grows && !watch->standings_stale && !watch->state.frozen)
 		standings_add(&watch->standings, live_profile(watch->live), value_of(watch), news->items, news->count);
@@ -260,7 +266,7 @@ static void *look(void *context)
 	struct watch *watch = context;
 	bool pending = false; /* the beginning of a key may be there */
 	resize(watch);
-	watch->last = now();
+	watch->last = watch->meter.until = now();
 	watch->next = watch->last + FIRST_MS * (SECOND / 1000);
 	build_content(watch);
 	draw(watch);

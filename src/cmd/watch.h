@@ -13,6 +13,7 @@ struct watch_options {
 	const char *event; /* the one that is shown, if there is no view */
 	const struct profile_view *view; /* NULL: none */
 	uint64_t frequency; /* 0: by count */
+	unsigned cpus; /* that can be busy at once */
 	unsigned window; /* seconds that are shown at first; 0: everything */
 	unsigned refresh; /* milliseconds */
 	enum label_names names;

@@ -287,9 +287,8 @@ static struct source_facts facts_of(struct collector *collector, uint32_t source
 			const char *name = sources[i].name ? sources[i].name : "";
 			if (strlen(name) > collector->source_columns)
 				collector->source_columns = (uint32_t)strlen(name);
-			bool counted = collector->options.count_samples ||
-				       (collector->options.count_clocks && attr_is_clock(&sources[i].attr));
-			collector->sources[i] = source_facts_of(&sources[i].attr, name, counted);
+			collector->sources[i] =
+				source_facts_of(&sources[i].attr, name, collector->options.count_samples);
 			collector->sources[i].name = strpool_add(&collector->processes.strings, name, strlen(name));
 		}
 		collector->source_count = count;

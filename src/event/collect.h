@@ -24,7 +24,6 @@ struct collect_filter {
 struct collect_options {
 	unsigned threads; /* 0: as many as there are cores */
 	bool count_samples; /* a sample weighs one and not its period */
-	bool count_clocks; /* one of a clock does, whose samples stand for equal times */
 	bool keep_order; /* keep samples unmerged in the order of time */
 	bool name_cpu, name_cgroup; /* threads are called by the CPU or cgroup of the sample */
 	bool keep_lines; /* frames keep their source line */

@@ -51,7 +51,10 @@ static uint32_t child(struct builder *b, uint32_t parent, uint32_t label)
 static void add_self(struct builder *b, uint32_t node, const struct sample *sample)
 {
 	int which = sample->value == b->options->values[0] ? 0 : 1;
-	b->self[which][node] = weight_add(b->self[which][node], sample->weight);
+	int64_t weight = b->options->weigh == TREE_SAMPLES ? (int64_t)sample->count : sample->weight;
+	b->self[which][node] = weight_add(b->self[which][node], weight);
+	if (b->options->weigh == TREE_WEIGHTS_AND_SAMPLES)
+		b->self[1][node] = weight_add(b->self[1][node], (int64_t)sample->count);
 }
 
 static bool wanted(const struct builder *b, const struct sample *sample)
@@ -175,7 +178,8 @@ static void add_merged(struct builder *b)
  */
 static bool stacks_are_nodes(const struct builder *b)
 {
-	if (b->labels.count != b->profile->frame_count + 1 || b->starts || (int)b->profile->value_count != b->values)
+	if (b->labels.count != b->profile->frame_count + 1 || b->starts ||
+	    (int)b->profile->value_count != (b->options->values[1] == PROFILE_NONE ? 1 : 2))
 		return false;
 	for (size_t i = 0; i < b->profile->thread_count; i++)
 		if (b->thread_label[i] != LABEL_HIDDEN)
@@ -305,7 +309,7 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 {
 	*tree = (struct calltree){0};
 	struct builder b = {.profile = profile, .options = options, .tree = tree};
-	b.values = options->values[1] == PROFILE_NONE ? 1 : 2;
+	b.values = options->values[1] == PROFILE_NONE && options->weigh != TREE_WEIGHTS_AND_SAMPLES ? 1 : 2;
 	label_set_init(&b.labels);
 	b.frame_label = labels_of_frames(&b.labels, profile, options);
 	b.thread_label = labels_of_threads(&b.labels, profile, options);

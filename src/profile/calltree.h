@@ -35,8 +35,15 @@ enum tree_order {
 	ORDER_INPUT, /* as they came; in an ordered profile equal neighbours merge only when adjacent */
 };
 
+enum tree_weight {
+	TREE_WEIGHTS, /* of the value types */
+	TREE_SAMPLES, /* the number of samples instead */
+	TREE_WEIGHTS_AND_SAMPLES, /* of one value type: the second one of the tree is the number of samples */
+};
+
 struct calltree_options {
 	value_id values[2]; /* which value types; the second is PROFILE_NONE unless two are compared */
+	enum tree_weight weigh;
 	enum thread_label thread_label;
 	enum tree_order order;
 	enum label_names names;
@@ -69,7 +76,7 @@ struct calltree {
 	uint32_t *parent;
 	uint32_t *end;
 	uint32_t *depth; /* root is 0 */
-	int64_t *self[2], *total[2]; /* [1] is NULL unless two value types are compared */
+	int64_t *self[2], *total[2]; /* [1] is NULL unless two value types are compared, or samples counted beside */
 	/* In time order: how much of the caller's own weight came before the node (first value type). Else NULL. */
 	int64_t *lead;
 	uint32_t max_depth;

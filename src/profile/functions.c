@@ -178,7 +178,7 @@ static uint64_t process_hash(const struct thread *thread)
 }
 
 static void add_thread(struct function_table *table, const struct profile *profile, struct index_map *processes,
-		       const int64_t *weights, thread_id id, bool by_process)
+		       const int64_t *weights, const int64_t *samples, thread_id id, bool by_process)
 {
 	const struct thread *thread = &profile->threads[id];
 	struct index_probe probe;
@@ -192,12 +192,14 @@ static void add_thread(struct function_table *table, const struct profile *profi
 		struct function_row *row = add_row(table);
 		row->label = id;
 		row->self[0] = row->total[0] = weights[id];
+		row->self[1] = row->total[1] = samples[id];
 		return;
 	}
 	struct function_row *row = &table->rows[found];
 	if (speaks_for_process(thread, &profile->threads[row->label], weights[id], weights[row->label]))
 		row->label = id;
 	row->self[0] = row->total[0] = weight_add(row->self[0], weights[id]);
+	row->self[1] = row->total[1] = weight_add(row->self[1], samples[id]);
 }
 
 void function_table_threads(struct function_table *table, const struct profile *profile, value_id value,
@@ -205,6 +207,7 @@ void function_table_threads(struct function_table *table, const struct profile *
 {
 	*table = (struct function_table){0};
 	int64_t *weights CLEANUP_FREE = mem_zalloc(profile->thread_count, sizeof *weights);
+	int64_t *samples CLEANUP_FREE = mem_zalloc(profile->thread_count, sizeof *samples);
 	bool *seen CLEANUP_FREE = mem_zalloc(profile->thread_count, sizeof *seen);
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		const struct sample *sample = &profile->samples[i];
@@ -212,11 +215,12 @@ void function_table_threads(struct function_table *table, const struct profile *
 			continue;
 		seen[sample->thread] = true;
 		weights[sample->thread] = weight_add(weights[sample->thread], sample->weight);
+		samples[sample->thread] = weight_add(samples[sample->thread], (int64_t)sample->count);
 	}
 	struct index_map processes = {0};
 	for (size_t i = 0; i < profile->thread_count; i++)
 		if (seen[i])
-			add_thread(table, profile, &processes, weights, (thread_id)i, by_process);
+			add_thread(table, profile, &processes, weights, samples, (thread_id)i, by_process);
 	for (size_t i = 0; i < table->count; i++)
 		name_thread(table, &table->rows[i], profile, &profile->threads[table->rows[i].label], by_process);
 	index_map_release(&processes);

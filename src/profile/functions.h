@@ -12,7 +12,7 @@ struct function_row {
 	size_t length;
 	frame_id frame; /* a frame behind the name; PROFILE_NONE for threads, processes and modules */
 	uint32_t label; /* in the tree, or the group */
-	int64_t self[2], total[2]; /* [1] is zero unless two values are compared */
+	int64_t self[2], total[2]; /* [1] as the tree has it, else zero; of threads and processes the samples */
 };
 
 struct function_table {

@@ -42,9 +42,7 @@ static void part(struct buf *out, uint64_t count, const char *one, const char *m
 		return;
 	if (out->size)
 		buf_str(out, " · ");
-	text_grouped(out, (int64_t)count);
-	buf_char(out, ' ');
-	buf_str(out, count == 1 ? one : many);
+	text_count(out, count, one, many);
 }
 
 static const char *last_part(const char *path)
@@ -95,8 +93,8 @@ static void counted_advice(struct buf *out, uint64_t count, const char *one, con
 {
 	if (!count || !*advice)
 		return;
-	text_grouped(out, (int64_t)count);
-	buf_printf(out, " %s: %s\n", count == 1 ? one : many, advice);
+	text_count(out, count, one, many);
+	buf_printf(out, ": %s\n", advice);
 }
 
 void quality_advice(const struct quality *quality, const struct strpool *strings, size_t most, struct buf *out)
@@ -113,8 +111,7 @@ void quality_advice(const struct quality *quality, const struct strpool *strings
 	for (size_t i = 0; i < count && i < most; i++) {
 		buf_str(out, last_part(strpool_text(strings, modules[i].module)));
 		buf_str(out, ", ");
-		text_grouped(out, (int64_t)modules[i].frames);
-		buf_printf(out, " frame%s without a symbol: %s\n", modules[i].frames == 1 ? "" : "s",
-			   strpool_text(strings, modules[i].advice));
+		text_count(out, modules[i].frames, "frame", "frames");
+		buf_printf(out, " without a symbol: %s\n", strpool_text(strings, modules[i].advice));
 	}
 }

@@ -105,7 +105,8 @@ static void add_side(struct buf *out, const struct diff_view *view, enum diff_si
 	bool samples = fabs(diff->samples[side] - weight * (double)diff->runs[side]) < 0.5;
 	if (!unit_amount(&text, unit, weight)) {
 		add_weight(&text, weight);
-		buf_printf(&text, " %s", *unit ? unit : samples ? "samples" : "weight");
+		const char *noun = *unit ? unit : samples ? "samples" : "weight";
+		buf_printf(&text, " %s", unit_noun(noun, weight));
 	}
 	if (*event && strcmp(event, unit) != 0)
 		buf_printf(&text, " of %s", event);

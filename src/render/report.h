@@ -17,6 +17,7 @@ struct report {
 	const char *const *inputs; /* NULL-terminated names of what was read */
 	const char *rest; /* where the rows are that are left out; NULL: --limit shows them */
 	const char *note; /* one line the reader must know, or NULL */
+	bool samples; /* of tables: rows have the number of samples as their second value */
 	bool flat_groups; /* rows do not nest: self and total are the same and shown once */
 	size_t limit; /* at most so many rows, in trees so many children of a frame; 0: all */
 	/* Only for text. */
@@ -24,6 +25,8 @@ struct report {
 	bool colour;
 };
 
+/* True when what samples weigh differs from how many they are, and their number is known. */
+bool report_wants_samples(const struct profile *profile, value_id value);
 void report_text_table(const struct report *report, const struct function_table *table, struct outfile *out);
 void report_json_table(const struct report *report, const struct function_table *table, struct outfile *out);
 void report_csv_table(const struct report *report, const struct function_table *table, struct outfile *out);

@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "profile/view.h"
 #include "render/report.h"
 #include "render/screen.h"
 #include "render/unit.h"
@@ -84,16 +85,30 @@ static void add_capitalised(struct buf *out, const char *word)
 	buf_add(out, safe.data, safe.size);
 }
 
+bool report_wants_samples(const struct profile *profile, value_id value)
+{
+	const struct value_type *type = &profile->values[value];
+	if (!type->samples || profile->differential || profile_view_find(profile_text(profile, type->name)))
+		return false;
+	return type->decimals || (uint64_t)profile_total(profile, value) != type->samples;
+}
+
 static void add_head(struct buf *out, const struct report *report)
 {
 	struct buf text CLEANUP_BUF = {0};
 	const char *unit = profile_text(report->profile, value_of(report)->unit);
+	const char *event = profile_text(report->profile, value_of(report)->name), *noun = unit_of(report);
+	if (*event && !strcmp(noun, "weight"))
+		noun = event; /* periods are counts of it */
 	if (!unit_amount(&text, unit, counts(report, report->total))) {
 		write_weight(&text, report, report->total);
-		buf_printf(&text, " %s", unit_of(report));
+		buf_printf(&text, " %s", unit_noun(noun, counts(report, report->total)));
+	}
+	if (report_wants_samples(report->profile, report->value)) {
+		buf_str(&text, ", ");
+		text_count(&text, value_of(report)->samples, "sample", "samples");
 	}
 	screen_fact(out, report->colour, "Total", text.data, text.size);
-	const char *event = profile_text(report->profile, value_of(report)->name);
 	if (*event && strcmp(event, unit_of(report)) != 0)
 		screen_fact(out, report->colour, "Event", event, strlen(event));
 	buf_clear(&text);
@@ -125,7 +140,7 @@ static void add_foot(struct buf *out, const struct report *report)
 /* Which columns a table has and how wide they are. */
 struct layout {
 	bool bar, total, total_weight;
-	size_t weight, module, name; /* columns; name 0: any */
+	size_t weight, samples, module, name; /* columns; samples 0: none; name 0: any */
 	double fullest; /* percent that fills the bar */
 };
 
@@ -142,10 +157,18 @@ static size_t longest_module(const struct report *report, const struct function_
 	return report->width && longest > MODULE_COLUMNS ? MODULE_COLUMNS : longest;
 }
 
+static size_t sample_columns(const struct report *report)
+{
+	struct buf text CLEANUP_BUF = {0};
+	text_grouped(&text, (int64_t)value_of(report)->samples);
+	return text.size > strlen("Samples") ? text.size : strlen("Samples");
+}
+
 static struct layout lay_out(const struct report *report, const struct function_table *table, size_t rows)
 {
 	struct layout layout = {.total = !report->flat_groups, .module = longest_module(report, table, rows)};
 	layout.weight = weight_columns(report, report->total, unit_of(report));
+	layout.samples = report->samples ? sample_columns(report) : 0;
 	layout.bar = report->colour;
 	layout.total_weight = layout.total;
 	for (size_t i = 0; i < rows; i++) {
@@ -157,20 +180,23 @@ static struct layout lay_out(const struct report *report, const struct function_
 	/* On a narrow terminal what says least goes first. */
 	for (int given_up = 0;; given_up++) {
 		size_t used = PERCENT_COLUMNS + 2 + layout.weight + 2;
+		used += layout.samples ? layout.samples + 2 : 0;
 		used += layout.bar ? BAR_COLUMNS + 2 : 0;
 		used += layout.total ? PERCENT_COLUMNS + 2 : 0;
 		used += layout.total_weight ? layout.weight + 2 : 0;
 		used += layout.module ? layout.module + 2 : 0;
 		size_t width = (size_t)report->width;
 		layout.name = width > used + NAME_COLUMNS ? width - used : NAME_COLUMNS;
-		if (width >= used + NAME_COLUMNS || given_up == 3)
+		if (width >= used + NAME_COLUMNS || given_up == 4)
 			return layout;
 		if (given_up == 0)
 			layout.total_weight = false;
 		else if (given_up == 1)
 			layout.bar = false;
-		else if (layout.module > 12)
-			layout.module = 12;
+		else if (given_up == 2)
+			layout.module = layout.module > 12 ? 12 : layout.module;
+		else
+			layout.samples = 0;
 	}
 }
 
@@ -188,6 +214,10 @@ static void add_titles(struct buf *out, const struct report *report, const struc
 		screen_spaces(out, BAR_COLUMNS + 2);
 	screen_right(out, unit.data, layout->weight);
 	buf_str(out, "  ");
+	if (layout->samples) {
+		screen_right(out, "Samples", layout->samples);
+		buf_str(out, "  ");
+	}
 	if (layout->total) {
 		screen_right(out, "Total", PERCENT_COLUMNS);
 		buf_str(out, "  ");
@@ -220,6 +250,12 @@ static void add_row(struct buf *out, const struct report *report, const struct l
 	screen_style(out, report->colour, STYLE_PLAIN);
 	add_weight(out, report, row->self[0], layout->weight);
 	buf_str(out, "  ");
+	if (layout->samples) {
+		struct buf samples CLEANUP_BUF = {0};
+		text_grouped(&samples, row->self[1]);
+		screen_right(out, samples.data, layout->samples);
+		buf_str(out, "  ");
+	}
 	if (layout->total) {
 		screen_percent(out, total);
 		buf_str(out, "  ");

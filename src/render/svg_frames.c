@@ -196,7 +196,9 @@ static char *put_counts(struct drawing *drawing, char *to, uint32_t node)
 	} else {
 		to = number_grouped(to, rounded);
 		*to++ = ' ';
-		to = put(to, drawing->countname.data, drawing->countname.size);
+		const char *countname = picture->options->countname, *noun = unit_noun(countname, (double)rounded);
+		to = noun == countname ? put(to, drawing->countname.data, drawing->countname.size) :
+					 put(to, noun, strlen(noun));
 	}
 	to = PUT(to, ", ");
 	if (!node)

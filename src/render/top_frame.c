@@ -101,8 +101,7 @@ void top_draw_figures(struct top_drawing *d)
 	top_put(&line, STYLE_PLAIN, " ");
 	put_load(&line, d);
 	buf_printf(&text, "%.0f s · ", d->facts->seconds);
-	text_grouped(&text, (int64_t)quality->samples);
-	buf_str(&text, " samples");
+	text_count(&text, quality->samples, "sample", "samples");
 	top_put_whole(&line, STYLE_PLAIN, text.data);
 	buf_clear(&text);
 	buf_str(&text, " · ");

@@ -45,3 +45,12 @@ bool unit_amount(struct buf *out, const char *unit, double value)
 	buf_printf(out, "%.2f %s", value / step->size, step->name);
 	return true;
 }
+
+const char *unit_noun(const char *unit, double amount)
+{
+	static const char *const nouns[][2] = {{"samples", "sample"}, {"faults", "fault"}, {"bytes", "byte"}};
+	for (size_t i = 0; amount == 1 && i < sizeof nouns / sizeof *nouns; i++)
+		if (!strcmp(unit, nouns[i][0]))
+			return nouns[i][1];
+	return unit;
+}

@@ -18,4 +18,7 @@ struct unit_scale unit_scale(const char *unit, double largest);
 /* The amount in the unit that fits it best, with two digits. False, and nothing written, where `unit` has no other. */
 bool unit_amount(struct buf *out, const char *unit, double value);
 
+/* How `amount` of a unit reads: of one "samples" it is "sample". */
+const char *unit_noun(const char *unit, double amount);
+
 #endif

@@ -108,7 +108,9 @@ function numberWriter(json) {
     }
     return v.toFixed(2) + " " + human[2][step];
   };
-  const amount = (weight) => inUnits(weight) || count(weight) + " " + unit;
+  const single = /^(samples|faults|bytes)$/.test(unit) ? unit.slice(0, -1) : unit;
+  const counted = (text) => text + " " + (text === "1" ? single : unit);
+  const amount = (weight) => inUnits(weight) || counted(count(weight));
   return { count, plain, inUnits, amount, unit };
 }
 

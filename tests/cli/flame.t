@@ -134,7 +134,7 @@ Units are those of the event when its periods are counted.
   $ wick flame --countname ticks perf.txt | frames f
   f (9,000 ticks, 100.00%) x="10.0" y="37" width="1180.0" height="15" fill="rgb(254,228,54)"
   $ printf 'app 1 1.0: cycles:u: \n\t 10 f (/bin/app)\n\n' | wick flame --quiet | frames f
-  f (1 samples, 100.00%) x="10.0" y="37" width="1180.0" height="15" fill="rgb(254,228,54)"
+  f (1 sample, 100.00%) x="10.0" y="37" width="1180.0" height="15" fill="rgb(254,228,54)"
 
 Kernel frames are told apart, in their colour and in the data, without being asked for.
 

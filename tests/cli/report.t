@@ -364,3 +364,42 @@ Wrong use.
   $ wick report --min-percent 101 in.folded
   wick: report: --min-percent must be from 0 to 100, not 101 (see wick report --help)
   [2]
+
+One sample is one sample; where samples weigh their period, their number stands beside it.
+
+  $ echo 'main 1' | wick report
+  Total   1 sample
+  Input   standard input
+  
+      Self  Samples     Total  Samples  Function
+  100.00 %        1  100.00 %        1  main
+  
+  1 folded stack
+  $ printf 'tool 7 1.0: 1000 cycles:\n\t1 spin (/usr/bin/tool)\n\ntool 7 2.0: 3000 cycles:\n\t2 rest (/usr/bin/tool)\n\n' | wick report
+  Total   4,000 cycles, 2 samples
+  Event   cycles
+  Input   standard input
+  
+      Self  Weight  Samples     Total  Weight  Module  Function
+   75.00 %   3,000        1   75.00 %   3,000  tool    rest
+   25.00 %   1,000        1   25.00 %   1,000  tool    spin
+  
+  2 samples
+  $ printf 'tool 7 1.0: 1000 cycles:\n\t1 spin (/usr/bin/tool)\n\n' | wick report --by thread
+  Total   1,000 cycles, 1 sample
+  Event   cycles
+  Input   standard input
+  
+     Share  Weight  Samples  Thread
+  100.00 %   1,000        1  tool-?/7
+  
+  1 sample
+  $ printf 'tool 7 1.0: 1000 cycles:\n\t1 spin (/usr/bin/tool)\n\n' | wick report --width 48
+  Total   1,000 cycles, 1 sample
+  Event   cycles
+  Input   standard input
+  
+      Self  Weight     Total  Module  Function
+  100.00 %   1,000  100.00 %  tool    spin
+  
+  1 sample

@@ -42,6 +42,20 @@ static void numbers_are_grouped(void **state)
 	}
 }
 
+static void counts_have_their_noun(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t count;
+		const char *text;
+	} rows[] = {{0, "0 samples"}, {1, "1 sample"}, {2, "2 samples"}, {1234, "1,234 samples"}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		buf_release(&out);
+		text_count(&out, rows[i].count, "sample", "samples");
+		assert_string_equal(result(), rows[i].text);
+	}
+}
+
 /* Each byte at each place of a longer text, so that every way through the words is taken. */
 static void plain_text_ends_at_the_first_byte_to_escape(void **state)
 {
@@ -250,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(numbers_are_grouped, release_out),
+		cmocka_unit_test_teardown(counts_have_their_noun, release_out),
 		cmocka_unit_test(plain_text_ends_at_the_first_byte_to_escape),
 		cmocka_unit_test_teardown(bytes_have_a_unit, release_out),
 		cmocka_unit_test_teardown(decimals_lose_trailing_zeros, release_out),

@@ -2,6 +2,7 @@
 #include "base/keys.h"
 #include "base/text.h"
 #include "render/top.h"
+#include "render/top_meter.h"
 #include "stacks.h"
 #include "unit.h"
 
@@ -334,6 +335,26 @@ static void every_screen_is_fitted(void **state)
 	}
 }
 
+/* Samples of two busy CPUs at 99 Hz that are read four times a second, on a screen that is refreshed once a second. */
+static void the_load_is_of_the_time_that_was_read(void **state)
+{
+	(void)state;
+	static const uint64_t second = 1000000000, read[] = {750, 2000, 2750, 4000};
+	struct top_meter meter = {.until = 0};
+	double before = 0;
+	for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
+		double cpu_seconds = 2 * ((double)read[i] / 1000 - before);
+		before = (double)read[i] / 1000;
+		assert_float_equal(top_meter_add(&meter, cpu_seconds, read[i] * (second / 1000)), 2, 1e-9);
+	}
+	/* Nothing was read since: the figure stays, and what came nevertheless counts the next time. */
+	assert_float_equal(top_meter_add(&meter, 0.25, 4 * second), 2, 1e-9);
+	assert_float_equal(top_meter_add(&meter, 0.25, 5 * second), 0.5, 1e-9);
+	/* 100 samples at 99 Hz in a second are no more than one CPU. */
+	meter.most = 1;
+	assert_float_equal(top_meter_add(&meter, 100.0 / 99, 6 * second), 1, 1e-9);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
@@ -349,6 +370,7 @@ int main(void)
 		TEST(keys_change_what_they_say),
 		TEST(without_samples_it_says_so),
 		TEST(every_screen_is_fitted),
+		cmocka_unit_test(the_load_is_of_the_time_that_was_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
