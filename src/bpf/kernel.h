@@ -37,6 +37,17 @@ struct task_struct {
 	unsigned in_execve : 1;
 } BY_KERNEL;
 
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} BY_KERNEL;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} BY_KERNEL;
+
 struct perf_sample_data {
 	unsigned long long data_page_size;
 } BY_KERNEL;

@@ -71,6 +71,7 @@ enum layout_end {
 	LAYOUT_NO_TABLE, /* code without table, and the frame pointer leads nowhere */
 	LAYOUT_BROKEN, /* a return address outside all code, a stack pointer that does not move */
 	LAYOUT_DEEP, /* more frames than asked for */
+	LAYOUT_UNSEEN, /* no frames: the thread waits since before the recording began */
 	/* From here on the kernel leaves the unwinding to wick, to which it sends registers and stack. */
 	LAYOUT_UNKNOWN_PROCESS, /* no list of mappings yet */
 	LAYOUT_UNKNOWN_CODE, /* an address in no mapping of the list, which may be behind the times */
@@ -132,6 +133,12 @@ struct layout_thread {
 	__u32 doing; /* enum layout_doing */
 	__u32 left; /* enum layout_left_with: what is known of the stack with which it left its CPU */
 	struct layout_key key; /* that of the wait */
+};
+
+/* A thread with the registers with which it came into the kernel. */
+struct layout_registers {
+	__u32 tid, zero;
+	__u64 values[LAYOUT_REGISTERS];
 };
 
 /* Records of the ring buffer. */

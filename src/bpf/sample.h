@@ -77,24 +77,18 @@ static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __
 	return s;
 }
 
-/* The registers with which the task came into the kernel. Threads of the kernel have none: ip stays 0. */
-__noinline int sample_registers_of_task(__u32 slot)
+/* In the order of LAYOUT_REGISTERS. */
+static __always_inline void copy_registers(__u64 *to, const struct pt_regs___kernel *r)
 {
-	struct scratch *s = scratch_of(slot);
-	struct task_struct *task = bpf_get_current_task_btf();
-	if (!s || task->flags & TASK_KTHREAD || !task->mm)
-		return 0;
-	const struct pt_regs___kernel *r = (const void *)bpf_task_pt_regs(task);
-	__u64 *to = s->registers;
 	to[0] = r->ax;
 	to[1] = r->bx;
 	to[2] = r->cx;
 	to[3] = r->dx;
 	to[4] = r->si;
 	to[5] = r->di;
-	s->fp = to[6] = r->bp;
-	s->sp = to[7] = r->sp;
-	s->ip = to[8] = r->ip;
+	to[6] = r->bp;
+	to[7] = r->sp;
+	to[8] = r->ip;
 	to[9] = r->r8;
 	to[10] = r->r9;
 	to[11] = r->r10;
@@ -103,6 +97,19 @@ __noinline int sample_registers_of_task(__u32 slot)
 	to[14] = r->r13;
 	to[15] = r->r14;
 	to[16] = r->r15;
+}
+
+/* The registers with which the task came into the kernel. Threads of the kernel have none: ip stays 0. */
+__noinline int sample_registers_of_task(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	struct task_struct *task = bpf_get_current_task_btf();
+	if (!s || task->flags & TASK_KTHREAD || !task->mm)
+		return 0;
+	copy_registers(s->registers, (const void *)bpf_task_pt_regs(task));
+	s->fp = s->registers[6];
+	s->sp = s->registers[7];
+	s->ip = s->registers[8];
 	return 0;
 }
 

@@ -175,6 +175,8 @@ static __always_inline void add_thread(__u32 pid, __u32 tid, __u32 doing, __u64 
 		.doing = doing,
 		.key = {.pid = pid, .tid = tid, .source = waits_source, .mode = LAYOUT_MODE_KERNEL, .extra = state},
 	};
+	if (doing == LAYOUT_DOING_UNKNOWN)
+		added.key.end = LAYOUT_UNSEEN;
 	if (pid != except_pid)
 		bpf_map_update_elem(&threads, &tid, &added, BPF_ANY);
 }

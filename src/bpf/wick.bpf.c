@@ -161,3 +161,18 @@ int forget_process(struct bpf_raw_tracepoint_args *ctx)
 	bpf_map_delete_elem(&processes, &pid);
 	return 0;
 }
+
+/* The registers of all threads: /proc tells only two of a thread that waits. */
+SEC("iter/task")
+int list_registers(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	if (!task || task->flags & TASK_KTHREAD || !task->mm)
+		return 0;
+	struct layout_registers found = {
+		.tid = pid_namespace ? number_of_pid(BPF_CORE_READ(task, thread_pid)) : (__u32)task->pid,
+	};
+	copy_registers(found.values, (const void *)bpf_task_pt_regs(task));
+	bpf_seq_write(ctx->meta->seq, &found, sizeof found);
+	return 0;
+}

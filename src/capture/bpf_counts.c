@@ -10,13 +10,12 @@
 
 #define CHUNK 4096 /* elements of the map that are read at a time */
 #define MARKERS 2 /* in a chain: where the kernel's part begins, and that of user space */
-/* enum perf_event_x86_regs: ax … ip, r8 … r15 */
-#define REGISTER_MASK (0x1ffull | 0xff0000ull)
 
 void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, const struct engine_options *options)
 {
 	*counts = (struct bpf_counts){.maps = *maps, .copy_bytes = options->copy_bytes, .faults = options->faults};
 	bpf_held_init(&counts->held);
+	bpf_held_init(&counts->asleep);
 	counts->chain = mem_alloc((MARKERS + LAYOUT_KERNEL_MOST + LAYOUT_FRAMES_MOST) * sizeof *counts->chain);
 }
 
@@ -35,6 +34,7 @@ void bpf_counts_release(struct bpf_counts *counts)
 	index_map_release(&counts->map);
 	index_map_release(&counts->pid_map);
 	bpf_held_release(&counts->held);
+	bpf_held_release(&counts->asleep);
 	free(counts->stacks);
 	free(counts->pids);
 	free(counts->chain);
@@ -132,6 +132,8 @@ static enum stack_end end_of(uint8_t end)
 		return STACK_WHOLE;
 	case LAYOUT_ABSENT:
 		return STACK_ABSENT;
+	case LAYOUT_UNSEEN:
+		return STACK_UNSEEN;
 	default:
 		return STACK_BROKEN;
 	}
@@ -220,18 +222,59 @@ static void set_copy(struct bpf_counts *counts, const struct layout_copy *copy, 
 	sample->chain_count =
 		chain_of(counts->chain, (const uint64_t *)copy->kernel, copy->record.kernel_count, NULL, 0);
 	sample->chain = counts->chain;
-	sample->user = (struct event_registers){
-		.abi = PERF_SAMPLE_REGS_ABI_64, .mask = REGISTER_MASK, .values = (const uint64_t *)copy->registers};
+	sample->user = (struct event_registers){.abi = PERF_SAMPLE_REGS_ABI_64,
+						.mask = ENGINE_REGISTER_MASK,
+						.values = (const uint64_t *)copy->registers};
 	sample->stack = copy->bytes;
 	sample->stack_skipped = copy->skipped;
 	sample->stack_size = copy->record.bytes;
 	sample->stack_asked = counts->copy_bytes;
 }
 
+void bpf_counts_asleep(struct bpf_counts *counts, const struct event_sample *sample)
+{
+	struct layout_copy *copy = mem_zalloc(1, offsetof(struct layout_copy, bytes) + sample->stack_size);
+	copy->record = (struct layout_record){
+		.key = {.pid = (uint32_t)sample->pid, .tid = (uint32_t)sample->tid},
+		.ip = sample->ip,
+		.cpu = UINT32_MAX,
+		.bytes = (uint32_t)sample->stack_size,
+	};
+	for (size_t i = 1; i < sample->chain_count && i <= LAYOUT_KERNEL_MOST; i++) /* behind the marker */
+		copy->kernel[copy->record.kernel_count++] = sample->chain[i];
+	/* Those that are not known stay 0. */
+	const uint64_t *value = sample->user.values;
+	for (uint64_t mask = sample->user.abi ? sample->user.mask : 0; mask; mask &= mask - 1, value++) {
+		uint64_t below = (mask & -mask) - 1;
+		if (mask & -mask & ENGINE_REGISTER_MASK)
+			copy->registers[__builtin_popcountll(below & ENGINE_REGISTER_MASK)] = *value;
+	}
+	if (sample->stack_size)
+		memcpy(copy->bytes, sample->stack, sample->stack_size);
+	bpf_held_put(&counts->asleep, copy);
+}
+
+/* The copy of the stack that a wait has, if it has one. */
+static const struct layout_copy *copy_of(const struct bpf_counts *counts, const struct layout_key *key, uint32_t left)
+{
+	if (key->end == LAYOUT_UNSEEN)
+		return bpf_held_find(&counts->asleep, key->tid);
+	return left == LAYOUT_LEFT_COPY ? bpf_held_find(&counts->held, key->tid) : NULL;
+}
+
+/* A wait that has none: the sample says so instead of pointing to address 0. */
+static void set_no_stack(const struct layout_key *key, struct event_sample *sample)
+{
+	sample->mode = MODE_UNKNOWN;
+	sample->ip = 0;
+	sample->unwound = true;
+	sample->end = key->end == LAYOUT_UNSEEN && key->extra != LAYOUT_STATE_RUNNING ? STACK_UNSEEN : STACK_WHOLE;
+}
+
 int bpf_counts_time(struct bpf_counts *counts, const struct layout_key *key, uint32_t left, uint64_t state,
 		    const struct layout_count *count, uint64_t time, const struct event_sink *sink)
 {
-	const struct layout_copy *copy = left == LAYOUT_LEFT_COPY ? bpf_held_find(&counts->held, key->tid) : NULL;
+	const struct layout_copy *copy = copy_of(counts, key, left);
 	const struct bpf_stack *stack = copy ? NULL : find_stack(counts, key);
 	struct layout_record record = copy ? copy->record : stack ? *stack->record : (struct layout_record){0};
 	record.key = *key;
@@ -240,8 +283,10 @@ int bpf_counts_time(struct bpf_counts *counts, const struct layout_key *key, uin
 	sample.time = sample.since = time;
 	if (copy)
 		set_copy(counts, copy, &sample);
-	else if (stack)
+	else if (stack && stack->record->kernel_count + stack->record->user_count)
 		set_stack(counts, stack->record, &sample);
+	else
+		set_no_stack(&record.key, &sample);
 	return tell_time(counts, &sample, count, sink);
 }
 
@@ -298,8 +343,15 @@ static int tell_count(struct bpf_counts *counts, struct bpf_stack *stack, const 
 		return 0;
 	if (!is_time(counts, &stack->record->key))
 		return tell_stack(counts, stack->record, &sample, sink);
-	if (stack->record->kernel_count + stack->record->user_count || stack->record->key.end != LAYOUT_WHOLE)
+	const struct layout_copy *copy = copy_of(counts, &stack->record->key, LAYOUT_LEFT_STACK);
+	if (copy) {
+		sample.ip = copy->record.ip;
+		set_copy(counts, copy, &sample);
+	} else if (stack->record->kernel_count + stack->record->user_count) {
 		set_stack(counts, stack->record, &sample);
+	} else {
+		set_no_stack(&stack->record->key, &sample);
+	}
 	return tell_time(counts, &sample, &news, sink);
 }
 

@@ -36,10 +36,13 @@ struct bpf_counts {
 	uint64_t read; /* when all counts were */
 	uint64_t *chain; /* room for one */
 	struct bpf_held held;
+	struct bpf_held asleep; /* the same of threads that waited when the recording began */
 };
 
 void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, const struct engine_options *options);
 void bpf_counts_release(struct bpf_counts *counts);
+/* A thread that waits when the recording begins, with its stack. */
+void bpf_counts_asleep(struct bpf_counts *counts, const struct event_sample *sample);
 /* Tells the sample of a record, which becomes the counts' own. Returns as the sink. */
 int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, const struct event_sink *sink);
 /* tid −1: all threads of the process */

@@ -92,6 +92,25 @@ void engine_begin(struct engine *engine, uint64_t time, int32_t command)
 	bpf_programs_began(engine->programs, engine->span.began);
 }
 
+struct listing {
+	void (*add)(void *context, int32_t tid, const uint64_t *values);
+	void *context;
+};
+
+static void list(void *context, const struct layout_registers *found)
+{
+	const struct listing *listing = context;
+	listing->add(listing->context, (int32_t)found->tid, (const uint64_t *)found->values);
+}
+
+void engine_registers(struct engine *engine, void (*add)(void *context, int32_t tid, const uint64_t *values),
+		      void *context)
+{
+	struct listing listing = {add, context};
+	_Static_assert(ENGINE_REGISTERS == LAYOUT_REGISTERS, "as many as the programs tell");
+	bpf_programs_registers(engine->programs, list, &listing);
+}
+
 void engine_end(struct engine *engine, uint64_t time)
 {
 	engine->span.ended = time;
@@ -143,6 +162,12 @@ static int hear_exit(void *context, const struct event_task *task)
 	return bpf_supply_exit(&engine->supply, task);
 }
 
+static int hear_asleep(void *context, const struct event_sample *sample)
+{
+	bpf_counts_asleep(&((struct engine *)context)->counts, sample);
+	return 0;
+}
+
 struct event_sink engine_early(struct engine *engine)
 {
 	return (struct event_sink){
@@ -151,6 +176,7 @@ struct event_sink engine_early(struct engine *engine)
 		.comm = hear_comm,
 		.fork = hear_fork,
 		.exit = hear_exit,
+		.asleep = engine->waits.counted ? hear_asleep : NULL,
 	};
 }
 

@@ -226,6 +226,8 @@ int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_op
 	}
 	size_maps(programs, options);
 	set_waits(programs, options);
+	bpf_program__set_autoload(programs->skeleton->progs.list_registers,
+				  options->switches && options->waits.unseen && !options->waits.from_exec);
 	for (size_t i = 0; i < ENGINE_SOURCES_MOST; i++)
 		bpf_program__set_autoload(program_of_source(programs->skeleton, i), i < options->sources);
 	int failed = wick_bpf__load(programs->skeleton);
@@ -265,6 +267,26 @@ int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_
 		return err_set(err, ERR_SYSTEM, "the kernel does not let a BPF program handle this event: %s",
 			       strerror(errno));
 	return 0;
+}
+
+void bpf_programs_registers(const struct bpf_programs *programs,
+			    void (*add)(void *context, const struct layout_registers *found), void *context)
+{
+	const struct bpf_link *link = programs->skeleton->links.list_registers;
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	struct layout_registers found[32];
+	size_t held = 0; /* bytes: a read may end within an element */
+	ssize_t got;
+	while (fd >= 0 && (got = read(fd, (char *)found + held, sizeof found - held)) > 0) {
+		held += (size_t)got;
+		size_t count = held / sizeof *found, rest = held % sizeof *found;
+		for (size_t i = 0; i < count; i++)
+			add(context, &found[i]);
+		memmove(found, found + count, rest);
+		held = rest;
+	}
+	if (fd >= 0)
+		close(fd);
 }
 
 void bpf_programs_began(struct bpf_programs *programs, uint64_t time)

@@ -2,6 +2,7 @@
 #ifndef WICK_CAPTURE_BPF_LOAD_H
 #define WICK_CAPTURE_BPF_LOAD_H
 
+#include "bpf/layout.h"
 #include "capture/engine.h"
 
 struct bpf_programs; /* loaded */
@@ -22,6 +23,9 @@ void bpf_programs_free(struct bpf_programs *programs);
 struct bpf_maps bpf_programs_maps(const struct bpf_programs *programs);
 /* Attaches the program of a source to a perf event. */
 int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_fd, struct err *err);
+/* Calls `add` for each thread of the system that has registers of user space, where waits before the start count. */
+void bpf_programs_registers(const struct bpf_programs *programs,
+			    void (*add)(void *context, const struct layout_registers *found), void *context);
 /* From when on and until when waits are added up. */
 void bpf_programs_began(struct bpf_programs *programs, uint64_t time);
 void bpf_programs_ended(struct bpf_programs *programs, uint64_t time);

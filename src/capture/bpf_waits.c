@@ -13,6 +13,7 @@ void bpf_waits_add(const struct bpf_maps *maps, int32_t pid, int32_t tid)
 				.pid = (uint32_t)pid,
 				.tid = (uint32_t)tid,
 				.source = maps->waits_source,
+				.end = LAYOUT_UNSEEN,
 				.mode = LAYOUT_MODE_KERNEL,
 				.extra = LAYOUT_STATE_SLEEPING,
 			},

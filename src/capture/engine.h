@@ -80,7 +80,16 @@ void engine_end(struct engine *engine, uint64_t time);
 void engine_start(struct engine *engine, struct codes *codes);
 void engine_stop(struct engine *engine);
 
-/* A sink for mmap, comm, fork and exit records, told at once. */
+/*
+ * Calls `add` for the threads of the system, with the registers of user space of each (ENGINE_REGISTERS, by bit of
+ * ENGINE_REGISTER_MASK). Nobody is called where they are not of interest.
+ */
+#define ENGINE_REGISTERS 17
+#define ENGINE_REGISTER_MASK (0x1ffull | 0xff0000ull) /* enum perf_event_x86_regs: ax … ip, r8 … r15 */
+void engine_registers(struct engine *engine, void (*add)(void *context, int32_t tid, const uint64_t *values),
+		      void *context);
+
+/* A sink for mmap, comm, fork and exit records, told at once, and for threads that wait when it begins. */
 struct event_sink engine_early(struct engine *engine);
 
 /* Readable when the engine should be looked at before the next round. */

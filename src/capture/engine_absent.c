@@ -30,6 +30,14 @@ void engine_begin(struct engine *engine, uint64_t time, int32_t command)
 	(void)command;
 }
 
+void engine_registers(struct engine *engine, void (*add)(void *context, int32_t tid, const uint64_t *values),
+		      void *context)
+{
+	(void)engine;
+	(void)add;
+	(void)context;
+}
+
 void engine_end(struct engine *engine, uint64_t time)
 {
 	(void)engine;

@@ -1,6 +1,7 @@
 /* The recording itself: from the first sample to the end. record_open.c is what comes before and after. */
 #include "capture/existing.h"
 #include "capture/recorder.h"
+#include "capture/sleepers.h"
 #include "event/tee.h"
 
 #include <errno.h>
@@ -106,18 +107,31 @@ static int patience(const struct recorder *recorder, uint64_t time)
 	return until <= time ? 0 : (int)((until - time + 999999) / 1000000);
 }
 
+static void begin_samples(struct recorder *recorder)
+{
+	const struct target *target = &recorder->target;
+	bool all = target_is_by_cpu(target);
+	struct sleepers *sleepers =
+		recorder->asleep.asleep ? sleepers_note(all ? NULL : target->pids, target->pid_count) : NULL;
+	rings_enable_samples(recorder->rings);
+	if (recorder->engine)
+		engine_begin(recorder->engine, now(), 0);
+	engine_tap_enable(&recorder->tap);
+	recorder->samples_on = true;
+	if (recorder->options.begun)
+		recorder->options.begun(recorder->options.context, now());
+	if (sleepers && recorder->engine)
+		engine_registers(recorder->engine, sleepers_registers, sleepers);
+	if (sleepers)
+		sleepers_tell(sleepers, recorder->options.stack_size, recorder->kernel, &recorder->asleep);
+	sleepers_free(sleepers);
+}
+
 static void keep_time(struct recorder *recorder)
 {
 	uint64_t passed = now() - recorder->started, delay = recorder->options.delay;
-	if (!recorder->samples_on && passed >= delay) {
-		rings_enable_samples(recorder->rings);
-		if (recorder->engine)
-			engine_begin(recorder->engine, now(), 0);
-		engine_tap_enable(&recorder->tap);
-		recorder->samples_on = true;
-		if (recorder->options.begun)
-			recorder->options.begun(recorder->options.context, now());
-	}
+	if (!recorder->samples_on && passed >= delay)
+		begin_samples(recorder);
 	recorder->progress.elapsed = passed > delay ? passed - delay : 0;
 	if (recorder->options.duration && recorder->progress.elapsed >= recorder->options.duration)
 		stop(recorder, RECORDER_TIME_OVER);
@@ -203,6 +217,13 @@ static void ask_to_end(struct recorder *recorder)
 	recorder->asked_to_end = kill(command, SIGTERM) == 0;
 }
 
+/* Waits that began before the recording are told, so their stacks are of interest. */
+static bool tells_asleep(const struct recorder_options *options)
+{
+	return options->types & RECORD_WAITS && !options->command &&
+	       (options->types & RECORD_WALL || !options->whole_system);
+}
+
 /* What is still under way when the samples have ended. */
 static int finish(struct recorder *recorder, const struct event_sink *ordered, const struct event_sink *sink)
 {
@@ -237,6 +258,10 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 		ordered = engine_tap_sink(&recorder->tap, &both);
 		engine_start(recorder->engine, codes);
 	}
+	struct event_tee asleep = {.first = recorder->engine ? recorder->tap.guest.early : (struct event_sink){0},
+				   .second = both};
+	if (tells_asleep(&recorder->options))
+		recorder->asleep = event_tee_sink(&asleep);
 	int code = begin(recorder, &both, &result, err);
 	while (code >= 0 && !recorder->done)
 		code = wait_and_drain(recorder, &ordered);

@@ -25,6 +25,7 @@ struct recorder {
 	bool kernel; /* samples of the kernel are recorded */
 	bool samples_on, paused;
 	uint64_t started;
+	struct event_sink asleep; /* gets the threads that wait when the recording begins; empty: not asked for */
 	struct recorder_progress progress;
 	bool done;
 	enum recorder_end end;

@@ -178,6 +178,11 @@ static int take_exit(void *context, const struct event_task *task)
 	return offcpu_exit(((struct derive *)context)->offcpu, task);
 }
 
+static int take_asleep(void *context, const struct event_sample *sample)
+{
+	return offcpu_asleep(((struct derive *)context)->offcpu, sample);
+}
+
 struct event_sink derive_sink(struct derive *derive)
 {
 	derive->follows = derive->options.offcpu.waits || derive->options.offcpu.running;
@@ -188,6 +193,7 @@ struct event_sink derive_sink(struct derive *derive)
 		.fork = take_fork,
 		.exit = derive->follows ? take_exit : NULL,
 		.context_switch = derive->follows ? take_switch : NULL,
+		.asleep = derive->follows ? take_asleep : NULL,
 	};
 	derive->tee.second = derive->next;
 	derive->tee.second.sample = NULL; /* it gets them of us */

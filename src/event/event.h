@@ -36,6 +36,7 @@ enum stack_end {
 	STACK_BROKEN, /* no way to go on: no unwind information, no frame pointer, damaged memory */
 	STACK_ABSENT, /* memory of the stack was not resident when the sample was taken */
 	STACK_FOREIGN, /* registers of a machine that is not unwound here */
+	STACK_UNSEEN, /* there is none: the thread left its CPU before the recording began */
 	STACK_ENDS,
 };
 
@@ -141,6 +142,8 @@ struct event_sink {
 	int (*cgroup)(void *context, const struct event_cgroup *cgroup);
 	int (*namespaces)(void *context, const struct event_namespaces *namespaces);
 	int (*context_switch)(void *context, const struct event_switch *change);
+	/* A thread that waits when the recording begins, with its stack. Samples of no event. */
+	int (*asleep)(void *context, const struct event_sample *sample);
 };
 
 #endif

@@ -27,6 +27,7 @@ struct waiter {
 	int32_t pid, tid;
 	enum doing doing;
 	enum thread_state state; /* while it waits */
+	bool unseen; /* it waits since before the recording began */
 	uint64_t since; /* what it does; for a running one also since its last sample */
 	uint64_t woken; /* 0: not yet */
 	uint64_t owed; /* time it ran that no sample has told yet */
@@ -196,6 +197,9 @@ static int end_wait(struct offcpu *offcpu, struct waiter *waiter, uint64_t time)
 		return 0;
 	}
 	struct event_sample sample = sample_of(&waiter->left), waker = sample_of(&waiter->waker);
+	sample.unwound = sample.unwound || !waiter->left.there;
+	if (!waiter->left.there && waiter->unseen)
+		sample.end = STACK_UNSEEN;
 	sample.waker = waiter->woken && waiter->waker.there ? &waker : NULL;
 	offcpu->counts.waits++;
 	offcpu->counts.without_stack += !waiter->left.there;
@@ -242,6 +246,7 @@ static int leave(struct offcpu *offcpu, struct waiter *waiter, uint64_t time, en
 	waiter->state = state;
 	waiter->since = time;
 	waiter->woken = 0;
+	waiter->unseen = false;
 	return result;
 }
 
@@ -249,7 +254,8 @@ static int come_back(struct offcpu *offcpu, struct waiter *waiter, uint64_t time
 {
 	int result = 0;
 	if (waiter->doing == DOING_UNKNOWN && offcpu->options.unseen) {
-		/* It waited when the recording began: where, nobody has told. */
+		/* It waited when the recording began: where, no switch has told. */
+		waiter->unseen = true;
 		waiter->doing = DOING_WAIT;
 		waiter->state = STATE_SLEEPING;
 		waiter->since = offcpu->began;
@@ -279,6 +285,14 @@ static enum thread_state state_of(int64_t prev_state)
 	if (!states)
 		return STATE_RUNNABLE;
 	return states & PREV_UNINTERRUPTIBLE && !(states & PREV_IDLE) ? STATE_DISK : STATE_SLEEPING;
+}
+
+int offcpu_asleep(struct offcpu *offcpu, const struct event_sample *sample)
+{
+	struct waiter *waiter = waiter_of(offcpu, sample->pid, sample->tid, true);
+	if (waiter && waiter->doing == DOING_UNKNOWN && offcpu->options.unseen)
+		hold_sample(offcpu, &waiter->left, sample);
+	return 0;
 }
 
 int offcpu_switch(struct offcpu *offcpu, const struct event_sample *sample)

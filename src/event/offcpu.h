@@ -26,7 +26,7 @@ struct offcpu_options {
 	bool waits; /* time off the CPUs is told */
 	bool running; /* time on them too: offcpu_clock() is called */
 	bool wakers; /* a wait is told with the stack of who ended it */
-	bool unseen; /* waits that began before the recording are told, without a stack */
+	bool unseen; /* waits that began before the recording are told, with a stack if offcpu_asleep() got it */
 	uint64_t min_block, max_block; /* nanoseconds: other waits are left out; max 0: no limit */
 	int32_t except_pid; /* a process that is left out; 0: none */
 	size_t held_most; /* bytes of stacks that are kept; 0: 64 MiB */
@@ -43,7 +43,9 @@ void offcpu_free(struct offcpu *offcpu);
 /* When the recording begins: what threads did before is not told. Without it the first record's time is that. */
 void offcpu_begin(struct offcpu *offcpu, uint64_t time);
 
-/* Each returns what the sink returned. The sample of a thread that leaves its CPU: */
+/* Each returns what the sink returned. A thread that waits when the recording begins: */
+int offcpu_asleep(struct offcpu *offcpu, const struct event_sample *sample);
+/* The sample of a thread that leaves its CPU: */
 int offcpu_switch(struct offcpu *offcpu, const struct event_sample *sample);
 /* The sample of a thread that wakes another one up: */
 int offcpu_waking(struct offcpu *offcpu, const struct event_sample *sample);

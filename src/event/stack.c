@@ -264,7 +264,7 @@ enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *
 	enum stack_end marked = copied && maker->foreign ? STACK_FOREIGN : take_end_mark(maker, &user);
 	push_chain(maker, user, false);
 	if (!maker->count && !sample->ip && sample->mode == MODE_UNKNOWN)
-		return STACK_WHOLE; /* derived: nobody knows where the thread was */
+		return marked; /* derived: nobody knows where the thread was */
 	if (!maker->count) {
 		/* Recorded without call chains: the sample's own address is all there is. */
 		if (sample->mode == MODE_KERNEL)

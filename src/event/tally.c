@@ -77,6 +77,10 @@ uint32_t tally_text_frame(struct tally *tally, const char *text)
 /* The frame that stands for what is missing of a stack; PROFILE_NONE when nothing is, or the stack shows it itself. */
 static frame_id frame_of_end(struct tally *tally, const struct stack_frame *frames, size_t count, enum stack_end end)
 {
+	if (end == STACK_UNSEEN)
+		return tally_text_frame(tally, "[no stack: waited before the recording began]");
+	if (!count && end == STACK_WHOLE)
+		return tally_text_frame(tally, "[no stack]");
 	/* An address outside all code says that the stack is not whole. */
 	if (end == STACK_WHOLE || (count && frames[count - 1].module == MODULE_NONE))
 		return PROFILE_NONE;

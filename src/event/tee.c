@@ -22,6 +22,7 @@ TEE(ksymbol, struct event_ksymbol)
 TEE(cgroup, struct event_cgroup)
 TEE(namespaces, struct event_namespaces)
 TEE(context_switch, struct event_switch)
+TEE(asleep, struct event_sample)
 
 static int tee_throttle(void *context, uint64_t time, bool unthrottle)
 {
@@ -47,5 +48,6 @@ struct event_sink event_tee_sink(struct event_tee *tee)
 		.cgroup = tee_cgroup,
 		.namespaces = tee_namespaces,
 		.context_switch = tee_context_switch,
+		.asleep = tee_asleep,
 	};
 }

@@ -268,6 +268,23 @@ static void chains_that_were_marked_as_truncated_still_are(void **state)
 	end(run);
 }
 
+/* As a recording tells them, and as they are read again. */
+static void waits_without_a_stack_are_called_so(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	const uint64_t none[] = {0};
+	TAKE(run, none, s->chain_count = 0, s->mode = MODE_UNKNOWN, s->unwound = true, s->end = STACK_UNSEEN);
+	TAKE(run, USER_CHAIN(stack_end_mark(STACK_UNSEEN)), s->mode = MODE_UNKNOWN, s->ip = 0);
+	TAKE(run, none, s->chain_count = 0, s->mode = MODE_UNKNOWN);
+	finish(run);
+	expect(run, "a_b:c;[no stack: waited before the recording began] 20\n"
+		    "a_b:c;[no stack] 10\n");
+	assert_int_equal(run->profile.quality.truncated, 0);
+	assert_int_equal(run->profile.quality.unresolved, 0);
+	end(run);
+}
+
 static void advice_is_for_the_modules_with_the_most_to_tell(void **state)
 {
 	(void)state;
@@ -678,6 +695,7 @@ int main(void)
 		cmocka_unit_test(what_is_missing_is_counted_by_samples),
 		cmocka_unit_test(lost_samples_are_counted_with_what_would_help),
 		cmocka_unit_test(chains_that_were_marked_as_truncated_still_are),
+		cmocka_unit_test(waits_without_a_stack_are_called_so),
 		cmocka_unit_test(advice_is_for_the_modules_with_the_most_to_tell),
 		cmocka_unit_test(chains_that_do_not_end_well_are_truncated),
 		cmocka_unit_test(without_a_chain_the_address_is_the_stack),

@@ -17,6 +17,7 @@ struct given {
 	size_t stack_size;
 	uint8_t first_byte;
 	bool sum;
+	enum stack_end end;
 };
 
 struct world {
@@ -44,6 +45,7 @@ static int take(void *context, const struct event_sample *sample)
 		.stack_size = sample->stack_size,
 		.first_byte = sample->stack_size ? sample->stack[0] : 0,
 		.sum = sample->sum,
+		.end = sample->unwound ? sample->end : STACK_WHOLE,
 	};
 	return 0;
 }
@@ -304,6 +306,29 @@ static void a_wait_that_has_not_ended_counts(void **state)
 	end(&world);
 }
 
+/* Threads 5 and 6 waited already; of thread 5 somebody has told where. */
+static void a_wait_before_the_recording_has_the_stack_it_was_found_with(void **state)
+{
+	(void)state;
+	struct world world = {.offcpu = {.unseen = true}};
+	begin(&world);
+	uint64_t chain[] = {0x3000};
+	struct event_sample sample = {.pid = 1, .tid = 5, .chain = chain, .chain_count = 1};
+	struct event_comm comm = {.pid = 1, .tid = 6, .comm = "sleeper"};
+	assert_int_equal(world.sink.asleep(world.sink.context, &sample), 0);
+	assert_int_equal(world.sink.comm(world.sink.context, &comm), 0);
+	chain[0] = 0;
+	record(&world, 5, 2000, false, false);
+	assert_int_equal(derive_finish(world.derive, 3000), 0);
+	assert_int_equal(world.count, 2);
+	assert_given(&world, 0, DERIVED_SLEEPING, 5, 2000, 1000);
+	assert_int_equal(world.given[0].first_address, 0x3000);
+	assert_int_equal(world.given[0].end, STACK_WHOLE);
+	assert_given(&world, 1, DERIVED_SLEEPING, 6, 3000, 2000);
+	assert_int_equal(world.given[1].end, STACK_UNSEEN);
+	end(&world);
+}
+
 static void the_idle_task_and_the_recorder_are_left_out(void **state)
 {
 	(void)state;
@@ -424,6 +449,7 @@ int main(void)
 		cmocka_unit_test(stacks_that_are_kept_take_no_more_memory_than_allowed),
 		cmocka_unit_test(the_times_of_a_thread_add_up),
 		cmocka_unit_test(a_wait_that_has_not_ended_counts),
+		cmocka_unit_test(a_wait_before_the_recording_has_the_stack_it_was_found_with),
 		cmocka_unit_test(the_idle_task_and_the_recorder_are_left_out),
 		cmocka_unit_test(page_faults_tell_bytes),
 		cmocka_unit_test(a_field_of_a_tracepoint_is_its_weight),

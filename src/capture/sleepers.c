@@ -1,0 +1,302 @@
+#include "capture/sleepers.h"
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/index_map.h"
+#include "base/mem.h"
+#include "base/strpool.h"
+#include "capture/engine.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define THREADS_MOST 65536u
+#define FRAMES_MOST 64u /* of the kernel; /proc shows no more */
+#define HELD_MOST (64u << 20) /* bytes of stacks; threads beyond that lose their user part */
+#define PAGE 4096u
+#define PAGES_MOST 17u /* of one stack */
+
+struct kernel_frame {
+	str_id name; /* function, as /proc/PID/stack has it */
+	uint64_t offset;
+};
+
+struct sleeper {
+	int32_t pid, tid;
+	uint64_t turns; /* how often it got a CPU */
+	size_t first_frame, frame_count;
+	uint64_t registers[ENGINE_REGISTERS]; /* of user space; the stack pointer is 0 when they are not known */
+	bool all_registers;
+	size_t stack, stack_size; /* in `bytes` */
+	bool asleep;
+};
+
+struct sleepers {
+	struct sleeper *items;
+	size_t count, capacity;
+	struct index_map map; /* by thread */
+	struct kernel_frame *frames;
+	size_t frame_count, frame_capacity;
+	struct strpool names;
+	uint64_t *addresses; /* by name; 0: not found */
+	struct buf bytes;
+	char *line; /* of getline() */
+	size_t line_capacity;
+};
+
+/* --- who is there --- */
+
+static FILE *open_file(const struct sleeper *sleeper, const char *name)
+{
+	char path[96];
+	snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)sleeper->pid, (int)sleeper->tid, name);
+	return fopen(path, "re");
+}
+
+/* How often the thread got a CPU; false: it is gone, or the kernel does not count. */
+static bool read_turns(const struct sleeper *sleeper, uint64_t *ret_turns)
+{
+	FILE *file = open_file(sleeper, "schedstat");
+	bool read = file && fscanf(file, "%*u %*u %" SCNu64, ret_turns) == 1;
+	if (file)
+		fclose(file);
+	return read;
+}
+
+static void note_thread(struct sleepers *sleepers, int32_t pid, int32_t tid)
+{
+	struct sleeper sleeper = {.pid = pid, .tid = tid};
+	if (sleepers->count >= THREADS_MOST || !read_turns(&sleeper, &sleeper.turns))
+		return;
+	index_map_insert(&sleepers->map, hash_u64((uint32_t)tid), (uint32_t)sleepers->count);
+	MEM_ROOM(sleepers->items, sleepers->count, sleepers->capacity);
+	sleepers->items[sleepers->count++] = sleeper;
+}
+
+static void note_process(struct sleepers *sleepers, int32_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *folder = pid != getpid() ? opendir(path) : NULL;
+	for (struct dirent *entry; folder && (entry = readdir(folder));)
+		if (isdigit((unsigned char)entry->d_name[0]))
+			note_thread(sleepers, pid, (int32_t)atol(entry->d_name));
+	if (folder)
+		closedir(folder);
+}
+
+struct sleepers *sleepers_note(const int32_t *pids, size_t count)
+{
+	struct sleepers *sleepers = mem_zalloc(1, sizeof *sleepers);
+	strpool_init(&sleepers->names);
+	for (size_t i = 0; pids && i < count; i++)
+		note_process(sleepers, pids[i]);
+	DIR *folder = pids ? NULL : opendir("/proc");
+	for (struct dirent *entry; folder && (entry = readdir(folder));)
+		if (isdigit((unsigned char)entry->d_name[0]))
+			note_process(sleepers, (int32_t)atol(entry->d_name));
+	if (folder)
+		closedir(folder);
+	return sleepers;
+}
+
+void sleepers_free(struct sleepers *sleepers)
+{
+	if (!sleepers)
+		return;
+	strpool_release(&sleepers->names);
+	index_map_release(&sleepers->map);
+	buf_release(&sleepers->bytes);
+	free(sleepers->items);
+	free(sleepers->frames);
+	free(sleepers->addresses);
+	free(sleepers->line);
+	free(sleepers);
+}
+
+/* --- where they are --- */
+
+enum { REGISTER_FP = 6, REGISTER_SP, REGISTER_IP }; /* places among all of them */
+
+void sleepers_registers(void *context, int32_t tid, const uint64_t *values)
+{
+	struct sleepers *sleepers = context;
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&sleepers->map, hash_u64((uint32_t)tid), &probe); i != INDEX_NONE;
+	     i = index_map_next(&sleepers->map, &probe)) {
+		struct sleeper *sleeper = &sleepers->items[i];
+		if (sleeper->tid != tid)
+			continue;
+		memcpy(sleeper->registers, values, sizeof sleeper->registers);
+		sleeper->all_registers = true;
+	}
+}
+
+/* "[<0>] do_epoll_wait+0x72e/0x7d0", and " [module]" behind it. */
+static bool parse_frame(struct sleepers *sleepers, const char *line, struct kernel_frame *ret_frame)
+{
+	const char *name = strstr(line, "] ");
+	const char *plus = name ? strchr(name, '+') : NULL;
+	if (!plus || sscanf(plus, "+0x%" SCNx64 "/", &ret_frame->offset) != 1)
+		return false;
+	name += 2;
+	ret_frame->name = strpool_add(&sleepers->names, name, (size_t)(plus - name));
+	return true;
+}
+
+static void read_kernel_stack(struct sleepers *sleepers, struct sleeper *sleeper)
+{
+	FILE *file = open_file(sleeper, "stack");
+	struct kernel_frame frame;
+	sleeper->first_frame = sleepers->frame_count;
+	while (file && sleeper->frame_count < FRAMES_MOST &&
+	       getline(&sleepers->line, &sleepers->line_capacity, file) > 0) {
+		if (!parse_frame(sleepers, sleepers->line, &frame))
+			continue;
+		MEM_ROOM(sleepers->frames, sleepers->frame_count, sleepers->frame_capacity);
+		sleepers->frames[sleepers->frame_count++] = frame;
+		sleeper->frame_count++;
+	}
+	if (file)
+		fclose(file);
+}
+
+/*
+ * "202 0x7ffd… 0x80 … SP PC" in a system call, "-1 SP PC" elsewhere in the kernel, "running" on a CPU. False: it runs.
+ * Who may not look sees nothing.
+ */
+static bool read_registers(struct sleepers *sleepers, struct sleeper *sleeper)
+{
+	FILE *file = open_file(sleeper, "syscall");
+	bool read = file && getline(&sleepers->line, &sleepers->line_capacity, file) > 0;
+	if (file)
+		fclose(file);
+	if (!read)
+		return true;
+	if (!strncmp(sleepers->line, "running", 7))
+		return false;
+	char *ip = strrchr(sleepers->line, ' '), *sp;
+	if (!ip)
+		return true;
+	*ip = '\0';
+	sp = strrchr(sleepers->line, ' ');
+	if (sp && !sleeper->all_registers) {
+		sleeper->registers[REGISTER_SP] = strtoull(sp + 1, NULL, 16);
+		sleeper->registers[REGISTER_IP] = strtoull(ip + 1, NULL, 16);
+	}
+	return true;
+}
+
+/* Page by page: the stack may end sooner. */
+static void read_user_stack(struct sleepers *sleepers, struct sleeper *sleeper, uint32_t most)
+{
+	struct iovec pages[PAGES_MOST];
+	size_t wanted = 0, count = 0;
+	uint64_t at = sleeper->registers[REGISTER_SP];
+	if (!at || sleepers->bytes.size + most > HELD_MOST)
+		return;
+	for (; wanted < most && count < PAGES_MOST; count++) {
+		size_t size = PAGE - at % PAGE;
+		size = size < most - wanted ? size : most - wanted;
+		pages[count] = (struct iovec){.iov_base = (void *)(uintptr_t)at, .iov_len = size};
+		wanted += size;
+		at += size;
+	}
+	struct iovec room = {.iov_base = buf_reserve(&sleepers->bytes, wanted), .iov_len = wanted};
+	ssize_t got = process_vm_readv(sleeper->pid, &room, 1, pages, count, 0);
+	sleeper->stack = sleepers->bytes.size;
+	sleeper->stack_size = got > 0 ? (size_t)got : 0;
+	sleepers->bytes.size += sleeper->stack_size;
+}
+
+static void look(struct sleepers *sleepers, struct sleeper *sleeper, uint32_t stack_bytes, bool kernel)
+{
+	uint64_t turns;
+	if (!read_registers(sleepers, sleeper))
+		return;
+	if (kernel)
+		read_kernel_stack(sleepers, sleeper);
+	read_user_stack(sleepers, sleeper, stack_bytes);
+	bool still = read_turns(sleeper, &turns) && turns == sleeper->turns;
+	sleeper->asleep = still && (sleeper->frame_count || sleeper->stack_size);
+}
+
+/* --- addresses of the kernel's functions --- */
+
+/* The file has a line of each function, and takes longer to make than to read: once for all names. */
+static void find_addresses(struct sleepers *sleepers)
+{
+	FILE *file = sleepers->frame_count ? fopen("/proc/kallsyms", "re") : NULL;
+	sleepers->addresses = mem_zalloc(sleepers->names.count + 1, sizeof *sleepers->addresses);
+	ssize_t length;
+	while (file && (length = getline(&sleepers->line, &sleepers->line_capacity, file)) > 0) {
+		char *type, *name;
+		uint64_t address = strtoull(sleepers->line, &type, 16);
+		if (type[0] != ' ' || !type[1] || type[2] != ' ')
+			continue;
+		name = type + 3;
+		str_id id = strpool_find(&sleepers->names, name, strcspn(name, "\t\n"));
+		if (id != INDEX_NONE && !sleepers->addresses[id])
+			sleepers->addresses[id] = address;
+	}
+	if (file)
+		fclose(file);
+}
+
+/* --- telling --- */
+
+/* Of a thread of which /proc alone tells: its frame pointer is not known, and 0 leads nowhere. */
+#define FEW_REGISTERS (1ull << REGISTER_FP | 1ull << REGISTER_SP | 1ull << REGISTER_IP)
+
+static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, const struct event_sink *sink)
+{
+	uint64_t chain[FRAMES_MOST + 1] = {(uint64_t)PERF_CONTEXT_KERNEL};
+	size_t count = 1;
+	for (size_t i = 0; i < sleeper->frame_count; i++) {
+		const struct kernel_frame *frame = &sleepers->frames[sleeper->first_frame + i];
+		if (sleepers->addresses[frame->name])
+			chain[count++] = sleepers->addresses[frame->name] + frame->offset;
+	}
+	struct event_sample sample = {
+		.mode = count > 1 ? MODE_KERNEL : MODE_USER,
+		.pid = sleeper->pid,
+		.tid = sleeper->tid,
+		.cpu = UINT32_MAX,
+		.ip = count > 1 ? chain[1] : sleeper->registers[REGISTER_IP],
+		.chain = chain,
+		.chain_count = count > 1 ? count : 0,
+	};
+	if (sleeper->stack_size) {
+		bool all = sleeper->all_registers;
+		sample.user = (struct event_registers){
+			.abi = PERF_SAMPLE_REGS_ABI_64,
+			.mask = all ? ENGINE_REGISTER_MASK : FEW_REGISTERS,
+			.values = all ? sleeper->registers : sleeper->registers + REGISTER_FP,
+		};
+		sample.stack = (const uint8_t *)sleepers->bytes.data + sleeper->stack;
+		sample.stack_size = sample.stack_asked = sleeper->stack_size;
+	}
+	return sink->asleep(sink->context, &sample);
+}
+
+int sleepers_tell(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, const struct event_sink *sink)
+{
+	int result = 0;
+	if (!sink->asleep)
+		return 0;
+#ifndef __x86_64__
+	stack_bytes = 0; /* the registers are numbered as on x86-64 */
+#endif
+	for (size_t i = 0; i < sleepers->count; i++)
+		look(sleepers, &sleepers->items[i], stack_bytes, kernel);
+	find_addresses(sleepers);
+	for (size_t i = 0; i < sleepers->count && result >= 0; i++)
+		if (sleepers->items[i].asleep)
+			result = tell(sleepers, &sleepers->items[i], sink);
+	return result;
+}
