@@ -100,7 +100,11 @@ struct layout_key {
 	__u8 end; /* enum layout_end */
 	__u8 mode; /* enum layout_mode */
 	__u64 extra; /* whatever else tells samples of a source apart; 0: nothing */
+	__u64 cgroup; /* of version 2 */
+	__u32 cpu, zero; /* where it was taken, or the thread left */
 };
+
+#define LAYOUT_CPU_UNKNOWN 0xffffffffu
 
 struct layout_count {
 	__u64 count, weight; /* samples, and the sum of their weights; without the one that the record told of */
@@ -157,9 +161,9 @@ struct layout_record {
 	__u64 time, weight, ip;
 	__u64 runnable; /* as layout_count has it */
 	__u32 kind; /* enum layout_kind */
-	__u32 cpu;
-	__u32 kernel_count, user_count; /* addresses */
 	__u32 bytes; /* of a copied stack */
+	__u32 kernel_count, user_count; /* addresses */
+	__u32 zero;
 	__u32 module; /* LAYOUT_WANTED: the module whose table is missing; LAYOUT_WAIT: enum layout_left_with */
 };
 

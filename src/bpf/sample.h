@@ -65,9 +65,14 @@ static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __
 		return 0;
 	__u64 ids = current_ids();
 	struct layout_record *record = &s->record;
-	record->key = (struct layout_key){.pid = ids >> 32, .tid = (__u32)ids, .source = source};
+	record->key = (struct layout_key){
+		.pid = ids >> 32,
+		.tid = (__u32)ids,
+		.source = source,
+		.cgroup = bpf_get_current_cgroup_id(),
+		.cpu = bpf_get_smp_processor_id(),
+	};
 	record->time = bpf_ktime_get_ns();
-	record->cpu = bpf_get_smp_processor_id();
 	record->weight = weight;
 	record->runnable = 0;
 	record->ip = 0;
@@ -197,7 +202,7 @@ __noinline int send_copy(__u32 slot, __u32 kind)
 	struct scratch *s = scratch_of(slot);
 	if (!s)
 		return -1;
-	__u32 number = s->record.cpu * LAYOUT_SLOTS + slot;
+	__u32 number = s->record.key.cpu * LAYOUT_SLOTS + slot;
 	struct layout_copy *copy = bpf_map_lookup_elem(&copies, &number);
 	if (!copy)
 		return -1;

@@ -69,6 +69,7 @@ static __always_inline void begin_wait(struct layout_thread *thread, __u64 state
 	thread->key.end = LAYOUT_WHOLE;
 	thread->key.mode = LAYOUT_MODE_KERNEL;
 	thread->key.extra = state;
+	thread->key.cpu = bpf_get_smp_processor_id();
 }
 
 /* wick adds it up itself: it has the stack, or the map of counts is full. 0 or a failure. */
@@ -80,7 +81,6 @@ static __always_inline int send_wait(const struct layout_thread *thread, __u64 n
 		.weight = blocked,
 		.runnable = runnable,
 		.kind = LAYOUT_WAIT,
-		.cpu = bpf_get_smp_processor_id(),
 		.module = thread->left,
 	};
 	return send(&record, sizeof record, 0);
@@ -175,6 +175,7 @@ static __always_inline void add_thread(__u32 pid, __u32 tid, __u32 doing, __u64 
 		.doing = doing,
 		.key = {.pid = pid, .tid = tid, .source = waits_source, .mode = LAYOUT_MODE_KERNEL, .extra = state},
 	};
+	added.key.cpu = LAYOUT_CPU_UNKNOWN;
 	if (doing == LAYOUT_DOING_UNKNOWN)
 		added.key.end = LAYOUT_UNSEEN;
 	if (pid != except_pid)

@@ -24,6 +24,8 @@ static void set_common(struct perf_event_attr *attr, const struct attr_shape *sh
 	attr->size = sizeof *attr;
 	attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			     PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+	if (shape->cgroups)
+		attr->sample_type |= PERF_SAMPLE_CGROUP;
 	attr->sample_id_all = 1;
 	attr->inherit = shape->inherit;
 	attr->enable_on_exec = shape->enable_on_exec;
@@ -89,6 +91,7 @@ struct perf_event_attr attr_tracking(const struct attr_shape *shape)
 	};
 	set_common(&attr, shape);
 	attr.build_id = shape->build_ids;
+	attr.cgroup = shape->cgroups;
 	attr.context_switch = shape->switches;
 	return attr;
 }

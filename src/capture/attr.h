@@ -26,6 +26,7 @@ struct attr_shape {
 	bool switches; /* the tracking event also tells when threads switch */
 	/* Not in every kernel: counts of lost records (6.0), build-ids of mappings (5.12), a choice of clocks (4.1) */
 	bool losses, build_ids, clock;
+	bool cgroups; /* that samples are of: since 5.7, and not in every configuration */
 };
 
 /* Completes the attributes of an event; it is disabled. A period that it has stays; `bare` is without a stack. */

@@ -147,7 +147,8 @@ static struct event_sample sample_of(const struct bpf_counts *counts, const stru
 		.mode = record->key.mode == LAYOUT_MODE_KERNEL ? MODE_KERNEL : MODE_USER,
 		.pid = (int32_t)record->key.pid,
 		.tid = (int32_t)record->key.tid,
-		.cpu = record->cpu,
+		.cpu = record->key.cpu,
+		.cgroup = record->key.cgroup,
 		.time = record->time,
 		.since = record->time,
 		.ip = record->ip,
@@ -219,6 +220,8 @@ static int tell_stack(struct bpf_counts *counts, const struct layout_record *sta
 /* One that is unwound outside. */
 static void set_copy(struct bpf_counts *counts, const struct layout_copy *copy, struct event_sample *sample)
 {
+	sample->ip = copy->record.ip;
+	sample->cgroup = copy->record.key.cgroup;
 	sample->chain_count =
 		chain_of(counts->chain, (const uint64_t *)copy->kernel, copy->record.kernel_count, NULL, 0);
 	sample->chain = counts->chain;
@@ -235,9 +238,8 @@ void bpf_counts_asleep(struct bpf_counts *counts, const struct event_sample *sam
 {
 	struct layout_copy *copy = mem_zalloc(1, offsetof(struct layout_copy, bytes) + sample->stack_size);
 	copy->record = (struct layout_record){
-		.key = {.pid = (uint32_t)sample->pid, .tid = (uint32_t)sample->tid},
+		.key = {.pid = (uint32_t)sample->pid, .tid = (uint32_t)sample->tid, .cgroup = sample->cgroup},
 		.ip = sample->ip,
-		.cpu = UINT32_MAX,
 		.bytes = (uint32_t)sample->stack_size,
 	};
 	for (size_t i = 1; i < sample->chain_count && i <= LAYOUT_KERNEL_MOST; i++) /* behind the marker */
@@ -336,7 +338,6 @@ static int tell_count(struct bpf_counts *counts, struct bpf_stack *stack, const 
 	sample.period = news.weight;
 	sample.since = stack->time > counts->read ? stack->time : counts->read;
 	sample.time = time;
-	sample.cpu = UINT32_MAX; /* any */
 	stack->told = *count;
 	stack->time = time;
 	if (!news.count)
@@ -344,14 +345,12 @@ static int tell_count(struct bpf_counts *counts, struct bpf_stack *stack, const 
 	if (!is_time(counts, &stack->record->key))
 		return tell_stack(counts, stack->record, &sample, sink);
 	const struct layout_copy *copy = copy_of(counts, &stack->record->key, LAYOUT_LEFT_STACK);
-	if (copy) {
-		sample.ip = copy->record.ip;
+	if (copy)
 		set_copy(counts, copy, &sample);
-	} else if (stack->record->kernel_count + stack->record->user_count) {
+	else if (stack->record->kernel_count + stack->record->user_count)
 		set_stack(counts, stack->record, &sample);
-	} else {
+	else
 		set_no_stack(&stack->record->key, &sample);
-	}
 	return tell_time(counts, &sample, &news, sink);
 }
 

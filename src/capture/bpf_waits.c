@@ -16,6 +16,7 @@ void bpf_waits_add(const struct bpf_maps *maps, int32_t pid, int32_t tid)
 				.end = LAYOUT_UNSEEN,
 				.mode = LAYOUT_MODE_KERNEL,
 				.extra = LAYOUT_STATE_SLEEPING,
+				.cpu = LAYOUT_CPU_UNKNOWN,
 			},
 	};
 	uint32_t key = (uint32_t)tid;

@@ -377,6 +377,7 @@ void recorder_close(struct recorder *recorder)
 		close(recorder->signal_fd);
 	target_release(&recorder->target);
 	build_ids_free(recorder->build_ids);
+	cgroups_free(recorder->cgroups);
 	recorder_unblock_signals(recorder);
 	free(recorder);
 }

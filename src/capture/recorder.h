@@ -3,6 +3,7 @@
 #define WICK_CAPTURE_RECORDER_H
 
 #include "capture/build_ids.h"
+#include "capture/cgroups.h"
 #include "capture/engine_tap.h"
 #include "capture/record.h"
 #include "capture/rings.h"
@@ -33,6 +34,8 @@ struct recorder {
 	bool privileged;
 	int32_t stopped; /* a process that the kernel tells nothing of any more; 0: none */
 	bool told_stopped;
+	struct cgroups *cgroups;
+	const struct event_sink *told; /* gets the names of cgroups */
 	struct build_ids *build_ids;
 	struct build_ids_filler filler, early_filler;
 };

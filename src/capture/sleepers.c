@@ -253,7 +253,8 @@ static void find_addresses(struct sleepers *sleepers)
 /* Of a thread of which /proc alone tells: its frame pointer is not known, and 0 leads nowhere. */
 #define FEW_REGISTERS (1ull << REGISTER_FP | 1ull << REGISTER_SP | 1ull << REGISTER_IP)
 
-static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, const struct event_sink *sink)
+static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, uint64_t cgroup,
+		const struct event_sink *sink)
 {
 	uint64_t chain[FRAMES_MOST + 1] = {(uint64_t)PERF_CONTEXT_KERNEL};
 	size_t count = 1;
@@ -267,6 +268,7 @@ static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, 
 		.pid = sleeper->pid,
 		.tid = sleeper->tid,
 		.cpu = UINT32_MAX,
+		.cgroup = cgroup,
 		.ip = count > 1 ? chain[1] : sleeper->registers[REGISTER_IP],
 		.chain = chain,
 		.chain_count = count > 1 ? count : 0,
@@ -284,7 +286,8 @@ static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, 
 	return sink->asleep(sink->context, &sample);
 }
 
-int sleepers_tell(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, const struct event_sink *sink)
+int sleepers_tell(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, struct cgroups *cgroups,
+		  const struct event_sink *sink)
 {
 	int result = 0;
 	if (!sink->asleep)
@@ -297,6 +300,7 @@ int sleepers_tell(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, 
 	find_addresses(sleepers);
 	for (size_t i = 0; i < sleepers->count && result >= 0; i++)
 		if (sleepers->items[i].asleep)
-			result = tell(sleepers, &sleepers->items[i], sink);
+			result = tell(sleepers, &sleepers->items[i],
+				      cgroups_of_process(cgroups, sleepers->items[i].pid), sink);
 	return result;
 }

@@ -6,6 +6,7 @@
 #ifndef WICK_CAPTURE_SLEEPERS_H
 #define WICK_CAPTURE_SLEEPERS_H
 
+#include "capture/cgroups.h"
 #include "event/event.h"
 
 #include <stddef.h>
@@ -23,6 +24,7 @@ void sleepers_registers(void *sleepers, int32_t tid, const uint64_t *values);
  * And then: gives those that have not run since to `asleep` of the sink, with at most `stack_bytes` of their stack
  * and with `kernel` the kernel's part. Returns as the sink.
  */
-int sleepers_tell(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, const struct event_sink *sink);
+int sleepers_tell(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, struct cgroups *cgroups,
+		  const struct event_sink *sink);
 
 #endif

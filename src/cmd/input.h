@@ -84,7 +84,7 @@ struct input_options {
 	 .help = "Take only stacks with such a function: 'tcp_*'. Of C++, parameters and template arguments may be "  \
 		 "left out. May be given several times."},                                                            \
 	{.name = "cgroup", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, cgroups), .argument = "PATTERN",         \
-	 .help = "Take only samples of such a cgroup. For perf.data recorded with --all-cgroups."},                   \
+	 .help = "Take only samples of such a cgroup. Recordings of perf need perf record --all-cgroups."},           \
 	{.name = "time", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, time), .argument = "FROM-TO",            \
 	 .help = "Take only samples of this time since the first one: 2.5-4s, 300ms-, -10s. For perf.data."},         \
 	{.name = "event-filter", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, event_filter),                   \

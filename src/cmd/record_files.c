@@ -97,8 +97,6 @@ static int open_writer(struct record_run *run, struct err *err)
 	char path[sizeof run->folder + 64];
 	struct perfdata_writer_options options = {.command = run->command_line,
 						  .compress = run->options.compress,
-						  .cpu_unknown = recorder_uses_engine(run->recorder, NULL) &&
-								 !run->options.timeline,
 						  .steady_clocks = true,
 						  .keep_part = true};
 	options.sources = recorder_sources(run->recorder, &options.source_count);

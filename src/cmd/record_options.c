@@ -97,7 +97,7 @@ const struct option_row record_rows[] = {
 	{.name = "timeline",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(timeline),
-	 .help = "With the BPF engine: keep the time and CPU of every sample in perf.data. Default: equal stacks are "
+	 .help = "With the BPF engine: keep the time of every sample in perf.data. Default: equal stacks are "
 		 "added up in the kernel for a quarter of a second, and their samples spread over it."},
 	{.name = "call-graph",
 	 .type = OPTION_CHOICE,

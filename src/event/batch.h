@@ -26,6 +26,7 @@ struct batch_sample {
 	uint64_t ip, time, since, period; /* `period` is of all `count`, which came between `since` and `time` */
 	uint64_t monotonic; /* the time by CLOCK_MONOTONIC; UINT64_MAX: not known */
 	uint32_t cpu; /* UINT32_MAX: not known */
+	uint64_t cgroup; /* 0: not known */
 	uint32_t chain_count;
 	uint32_t register_count;
 	uint64_t register_abi, register_mask;

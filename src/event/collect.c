@@ -247,12 +247,18 @@ static void *work(void *context)
 
 /* --- the sink --- */
 
-static const char *cgroup_path(const struct collector *collector, uint64_t id)
+/* Of one that no record names, as of a cgroup that was gone too soon: its id. */
+static const char *cgroup_path(struct collector *collector, uint64_t id)
 {
+	char text[40];
+	struct strpool *strings = &collector->processes.strings;
 	for (size_t i = collector->cgroup_count; i-- > 0;)
 		if (collector->cgroups[i].id == id)
-			return strpool_text(&collector->processes.strings, collector->cgroups[i].path);
-	return "";
+			return strpool_text(strings, collector->cgroups[i].path);
+	if (!id)
+		return "unknown";
+	snprintf(text, sizeof text, "cgroup ID %llu", (unsigned long long)id);
+	return strpool_text(strings, strpool_add(strings, text, strlen(text)));
 }
 
 static bool cpu_is_listed(const uint32_t *list, uint32_t cpu)
@@ -384,6 +390,7 @@ static void add_to_batch(struct collector *collector, const struct event_sample 
 			  .since = event->count ? event->since : event->time,
 			  .period = event->period,
 			  .cpu = event->cpu,
+			  .cgroup = event->cgroup,
 		  },
 		  event);
 }
@@ -606,6 +613,7 @@ void collector_finish(struct collector *collector, struct profile *profile)
 	struct symbolize_options options = {
 		.threads = collector->options.threads ? collector->options.threads : parallel_cores(),
 		.keep_lines = collector->options.keep_lines,
+		.spaces = collector->options.name_cgroup,
 		.keep_names = collector->options.live && collector->options.symbols.inlines,
 		.addresses = collector->options.addresses,
 		.filter = collector->options.filter.profile,

@@ -247,7 +247,7 @@ thread_id symbolizer_name_thread(struct symbolizer *n, const struct profile *add
 	const char *comm = profile_text(addresses, thread.comm);
 	buf_clear(&n->scratch);
 	for (; *comm; comm++)
-		buf_char(&n->scratch, *comm == ' ' ? '_' : *comm == ';' ? ':' : *comm);
+		buf_char(&n->scratch, *comm == ' ' && !n->options.spaces ? '_' : *comm == ';' ? ':' : *comm);
 	thread.comm = profile_string(n->profile, n->scratch.data ? n->scratch.data : "", n->scratch.size);
 	return profile_thread(n->profile, thread);
 }

@@ -257,6 +257,15 @@ static int take_ksymbol(void *context, const struct event_ksymbol *symbol)
 	return record_end_with_trailer(writer, -1, -1, symbol->time, 0);
 }
 
+static int take_cgroup(void *context, const struct event_cgroup *cgroup)
+{
+	struct perfdata_writer *writer = context;
+	struct buf *out = record_begin(writer, PERF_RECORD_CGROUP, 0);
+	put64(out, cgroup->id);
+	put_text(out, cgroup->path);
+	return record_end_with_trailer(writer, -1, -1, cgroup->time, 0);
+}
+
 struct event_sink perfdata_writer_sink(struct perfdata_writer *writer)
 {
 	return (struct event_sink){
@@ -267,6 +276,7 @@ struct event_sink perfdata_writer_sink(struct perfdata_writer *writer)
 		.exit = take_exit,
 		.lost = take_lost,
 		.ksymbol = take_ksymbol,
+		.cgroup = take_cgroup,
 	};
 }
 
@@ -365,6 +375,8 @@ static void write_sample(struct perfdata_writer *writer, const struct finished *
 	if (writer->sample_type & PERF_SAMPLE_PERIOD)
 		put64(out, period ? period : 1);
 	put_chain(out, sample->mode, finished->frames, finished->count, finished->end);
+	if (writer->sample_type & PERF_SAMPLE_CGROUP)
+		put64(out, sample->cgroup);
 	record_end(writer, time);
 }
 
@@ -460,9 +472,9 @@ static uint64_t common_sample_type(const struct perfdata_writer_options *options
 	if (options->source_count > 1 || !options->steady_clocks || !attr_is_clock(&options->sources[0].attr))
 		type |= PERF_SAMPLE_PERIOD;
 	/* A number that nobody knows would be shown as one. */
+	type |= PERF_SAMPLE_CGROUP;
 	for (size_t i = 0; i < options->source_count; i++)
-		if (options->cpu_unknown || !(options->sources[i].attr.sample_type & PERF_SAMPLE_CPU))
-			type &= ~(uint64_t)PERF_SAMPLE_CPU;
+		type &= options->sources[i].attr.sample_type | ~(uint64_t)(PERF_SAMPLE_CPU | PERF_SAMPLE_CGROUP);
 	return type;
 }
 

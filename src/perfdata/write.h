@@ -30,7 +30,6 @@ struct perfdata_writer_options {
 	unsigned cpus;
 	/* as perf record -z does: about eight times smaller; perf since 5.2 reads it, not every Hotspot */
 	bool compress;
-	bool cpu_unknown; /* on which CPU a sample was taken is not told of all of them, so it is not written at all */
 	/* Clocks tick at their frequency, as the kernel's do: when there is only one event it is said once. */
 	bool steady_clocks;
 	bool keep_part; /* see outfile_open_part(): what a recorder wrote before it died can be read */
@@ -41,7 +40,7 @@ int perfdata_writer_open(struct perfdata_writer **ret_writer, const char *path,
 			 const struct perfdata_writer_options *options, struct err *err);
 
 /*
- * Takes mmap, comm, fork, exit, lost and ksymbol records; has no sample function. Its functions return 0 until a write
+ * Takes mmap, comm, fork, exit, lost, ksymbol and cgroup records; has no sample function. Its functions return 0 until a write
  * has failed (the disk is full), then the failure's code.
  */
 struct event_sink perfdata_writer_sink(struct perfdata_writer *writer);

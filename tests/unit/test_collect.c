@@ -378,8 +378,12 @@ static void threads_can_stand_for_their_cpu_or_cgroup(void **state)
 	run->sink.cgroup(run->sink.context, &(struct event_cgroup){.id = 5, .path = "/old"});
 	run->sink.cgroup(run->sink.context, &(struct event_cgroup){.id = 5, .path = "/system"});
 	TAKE(run, USER_CHAIN(INNER), s->cgroup = 5);
+	TAKE(run, USER_CHAIN(INNER), s->cgroup = 123); /* removed before anybody looked */
+	TAKE(run, USER_CHAIN(INNER), s->cgroup = 0);
 	finish(run);
-	expect(run, "/system;inner 10\n");
+	expect(run, "/system;inner 10\n"
+		    "cgroup ID 123;inner 10\n"
+		    "unknown;inner 10\n");
 	end(run);
 }
 

@@ -571,12 +571,11 @@ static void write_alone(uint64_t event, uint64_t frequency, bool steady, struct 
 	};
 	sources[0].attr.freq = 1;
 	sources[0].attr.sample_freq = frequency;
-	struct perfdata_writer_options options = {
-		.sources = sources, .source_count = 2, .cpu_unknown = true, .steady_clocks = steady};
+	struct perfdata_writer_options options = {.sources = sources, .source_count = 2, .steady_clocks = steady};
 	struct perfdata_writer *writer = NULL;
 	assert_int_equal(perfdata_writer_open(&writer, path, &options, NULL), 0);
 	struct batch_sample sample = {
-		.pid = 7, .tid = 8, .mode = MODE_USER, .ip = 0x401000, .time = 5, .period = 4000000};
+		.pid = 7, .tid = 8, .cpu = 3, .mode = MODE_USER, .ip = 0x401000, .time = 5, .period = 4000000};
 	struct stack_frame frames[] = {{.exact = true, .ip = 0x401000}, {.ip = 0x402000}};
 	perfdata_writer_stack(writer, &sample, frames, 2, STACK_WHOLE);
 	put_others(writer);
@@ -586,12 +585,12 @@ static void write_alone(uint64_t event, uint64_t frequency, bool steady, struct 
 	const struct event_source *source = perfdata_sources(data, &count);
 	assert_int_equal(count, 1);
 	assert_string_equal(source->name, "alone");
-	assert_false(source->attr.sample_type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CPU));
+	assert_false(source->attr.sample_type & PERF_SAMPLE_IDENTIFIER);
 	assert_int_equal(perfdata_quality(data)->malformed + perfdata_quality(data)->unknown_ids, 0);
 	assert_int_equal(seen->samples, 1);
 	assert_int_equal(seen->sample.pid, 7);
 	assert_int_equal(seen->sample.time, 5);
-	assert_int_equal(seen->sample.cpu, UINT32_MAX);
+	assert_int_equal(seen->sample.cpu, 3);
 	assert_int_equal(seen->sample.chain_count, 2); /* without a word on whose they are: user space's */
 	perfdata_close(data);
 }

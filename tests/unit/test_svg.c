@@ -314,7 +314,7 @@ static void marks_added_by_wick_do_not_change_the_shade(void **state)
 	tree_options.annotate_kernel = true;
 	options.marks_are_ours = true;
 	draw();
-	expect("<title>main (1 samples, 100.00%)");
+	expect("<title>main (1 sample, 100.00%)");
 	expect("fill=\"rgb(243,179,42)\"");
 	expect("\"kinds\":[1]");
 	expect("\"modules\":[\"[kernel.kallsyms]\"],\"module\":[0]");
