@@ -1,5 +1,6 @@
 #include "cmd/outputs.h"
 
+#include "profile/own_code.h"
 #include "profile/view.h"
 #include "render/render.h"
 
@@ -95,10 +96,20 @@ void output_functions(struct report *report, const struct profile *profile, cons
 	struct calltree_options tree_options = *options;
 	struct function_table table;
 	struct calltree tree;
+	struct profile waits; /* others read the profile at the same time */
+	profile_init(&waits);
+	if (own_code_applies(profile, options->values[0])) {
+		const struct value_type *type = &profile->values[options->values[0]];
+		profile_merge(&waits, profile);
+		tree_options.values[0] =
+			profile_value(&waits, profile_text(profile, type->name), profile_text(profile, type->unit));
+		own_code_apply(&waits, tree_options.values[0]);
+		profile = &waits;
+	}
 	tree_options.thread_label = THREAD_LABEL_NONE;
 	tree_options.show_module = true;
 	tree_options.names = label_names_of_table(options->names);
-	report->samples = report_wants_samples(profile, options->values[0]);
+	report->samples = report_wants_samples(profile, tree_options.values[0]);
 	if (report->samples)
 		tree_options.weigh = TREE_WEIGHTS_AND_SAMPLES;
 	calltree_build(&tree, profile, &tree_options);
@@ -106,11 +117,12 @@ void output_functions(struct report *report, const struct profile *profile, cons
 	function_table_drop_modules(&table, profile);
 	function_table_sort(&table, FUNCTIONS_BY_SELF);
 	report->profile = profile;
-	report->value = options->values[0];
+	report->value = tree_options.values[0];
 	report->total = profile_total(profile, report->value);
 	report->kind = "functions";
 	report->heading = "Function";
 	report_text_table(report, &table, out);
 	function_table_release(&table);
 	calltree_release(&tree);
+	profile_release(&waits);
 }

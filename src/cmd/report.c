@@ -1,6 +1,7 @@
 /* wick report: where the time goes, as text. */
 #include "base/term.h"
 #include "cmd/recording.h"
+#include "profile/own_code.h"
 #include "render/report.h"
 
 #include <unistd.h>
@@ -275,6 +276,10 @@ static void write_table(struct run *run)
 	struct calltree tree = {0};
 	const struct report_options *options = &run->options;
 	run->report.samples = report_wants_samples(&run->profile, run->report.value);
+	/* Programs that read a report get the functions as they are. */
+	if (is(options->by, "function") && is(options->format, "text") &&
+	    own_code_applies(&run->profile, run->report.value))
+		own_code_apply(&run->profile, run->report.value);
 	fill_table(run, &table, &tree);
 	enum function_order order = is(options->sort, "total") ? FUNCTIONS_BY_TOTAL :
 				    is(options->sort, "name")  ? FUNCTIONS_BY_NAME :

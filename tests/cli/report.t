@@ -403,3 +403,45 @@ One sample is one sample; where samples weigh their period, their number stands 
   100.00 %   1,000  100.00 %  tool    spin
   
   1 sample
+
+Of waits a table shows the kind and the function of the program's own code. Flame graphs have the whole stack.
+
+  $ cat >waits.txt <<'END'
+  > server 7 1.0: 300 time-sleeping:
+  > 	ffffffff81000010 futex_do_wait+0x10 ([kernel.kallsyms])
+  > 	7f0000001000 __futex_abstimed_wait_common+0x10 (/usr/lib/x86_64-linux-gnu/libc.so.6)
+  > 	7f0000002000 std::condition_variable::wait+0x10 (/usr/lib/x86_64-linux-gnu/libstdc++.so.6)
+  > 	401000 Queue::pop+0x10 (/opt/server/bin/server)
+  > 	402000 main+0x10 (/opt/server/bin/server)
+  > 
+  > server 7 2.0: 200 time-sleeping:
+  > 	ffffffff81000020 do_epoll_wait+0x10 ([kernel.kallsyms])
+  > 	7f0000003000 epoll_wait+0x10 (/usr/lib/x86_64-linux-gnu/libc.so.6)
+  > 	7f1000003000 wait_ready+0x10 (/opt/server/lib/libloop.so)
+  > 	402000 main+0x10 (/opt/server/bin/server)
+  > 
+  > server 8 3.0: 100 time-sleeping:
+  > 	ffffffff81000020 do_epoll_wait+0x10 ([kernel.kallsyms])
+  > 	7f0000003000 epoll_wait+0x10 (/usr/lib/x86_64-linux-gnu/libc.so.6)
+  > 	7f2000003000 poll_once+0x10 (/usr/lib/x86_64-linux-gnu/libuv.so.1)
+  > 	7f2000004000 uv_run+0x10 (/usr/lib/x86_64-linux-gnu/libuv.so.1)
+  > 	7f0000004000 start_thread+0x10 (/usr/lib/x86_64-linux-gnu/libc.so.6)
+  > 
+  > END
+  $ wick report waits.txt | grep -v ' 0.00 %'
+  Total   600 ns
+  Event   offcpu
+  Input   waits.txt
+  
+      Self   ns     Total   ns  Module      Function
+   50.00 %  300   50.00 %  300  server      lock      Queue::pop
+   33.33 %  200   33.33 %  200  libloop.so  sleeping  wait_ready
+   16.67 %  100   16.67 %  100  libuv.so.1  sleeping  uv_run
+  
+  3 samples
+  $ wick report --json waits.txt | grep -c futex_do_wait
+  1
+  $ wick fold waits.txt
+  server;[lock];main;Queue::pop;std::condition_variable::wait;__futex_abstimed_wait_common;futex_do_wait 300
+  server;[sleeping];main;wait_ready;epoll_wait;do_epoll_wait 200
+  server;[sleeping];start_thread;uv_run;poll_once;epoll_wait;do_epoll_wait 100
