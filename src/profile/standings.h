@@ -5,14 +5,30 @@
 #ifndef WICK_PROFILE_STANDINGS_H
 #define WICK_PROFILE_STANDINGS_H
 
+#include "base/buf.h"
 #include "profile/functions.h"
 
 struct standing {
 	str_id name, module; /* strings of the profile */
+	const char *wait; /* the kind, of a function of the program's own code that waits; NULL: any function */
 	bool kernel;
 	int64_t self, total;
 	int64_t user_self; /* `self`, and what the kernel did for it */
 	uint64_t last_sample; /* that was counted in `total` */
+	uint32_t process; /* that has the most of `total` */
+	uint32_t process_count; /* that have some of it */
+	int64_t most; /* what that one has */
+};
+
+struct standing_process {
+	int32_t pid; /* -1: not known */
+	thread_id thread; /* that it is called by: its first one, if it was seen */
+};
+
+/* What one process has of the total of a row. */
+struct standing_share {
+	uint32_t row, process;
+	int64_t total;
 };
 
 struct standings {
@@ -21,6 +37,14 @@ struct standings {
 	uint32_t *row_of; /* by function of the profile; INDEX_NONE: not met yet */
 	size_t function_capacity;
 	struct index_map map; /* (name, module) → row */
+	struct standing_process *processes;
+	size_t process_count, process_capacity;
+	struct index_map process_map;
+	uint32_t *process_of; /* by thread of the profile; INDEX_NONE: not met yet */
+	size_t thread_capacity;
+	struct standing_share *shares;
+	size_t share_count, share_capacity;
+	struct index_map share_map; /* (row, process) → share */
 	int64_t total; /* weight of all samples */
 	int64_t user_total; /* of those that have a frame outside the kernel */
 	uint64_t samples; /* that were added */
@@ -39,6 +63,10 @@ static inline int64_t standing_self(const struct standing *row, bool kernel)
 {
 	return kernel ? row->self : row->user_self;
 }
+
+/* "postgres 1234", of the process with the most of a row, and " +2" when two others have some of it too. */
+void standing_process_text(struct buf *out, const struct standings *standings, const struct profile *profile,
+			   const struct standing *row);
 
 struct standings_view {
 	enum function_order order; /* by self or by total */

@@ -9,6 +9,8 @@ enum {
 	PERCENT = 8,
 	NAME_LEAST = 16,
 	MODULE_MOST = 20,
+	PROCESS_MOST = 22,
+	WAIT_COLUMNS = 8,
 	BAR_MOST = 14,
 	COLUMNS_LEAST = 24,
 	ROWS_LEAST = 6,
@@ -25,7 +27,7 @@ static double percent_of(const struct top_drawing *d, int64_t weight)
 
 struct columns {
 	bool total;
-	size_t bar, module, name;
+	size_t bar, process, module, name;
 	double fullest; /* percent that fills the bar */
 };
 
@@ -35,24 +37,50 @@ static const char *module_of(const struct top_drawing *d, const struct standing 
 	return strcmp(path, "[kernel.kallsyms]") == 0 ? "[kernel]" : slash && slash[1] ? slash + 1 : path;
 }
 
-/* On a narrow screen what says least goes first. */
+/* As wide as the rows that are shown need it. */
+static size_t process_columns(const struct top_drawing *d)
+{
+	struct buf text CLEANUP_BUF = {0};
+	size_t widest = strlen("Process"), last = d->state->first + d->page_lines;
+	for (size_t i = d->state->first; i < last && i < d->content->line_count; i++) {
+		buf_clear(&text);
+		standing_process_text(&text, d->content->standings, d->content->profile,
+				      &d->content->standings->rows[d->content->order[i]]);
+		size_t columns = text.size ? text_columns(text.data, text.size) : 0;
+		widest = columns > widest ? columns : widest;
+	}
+	return widest < PROCESS_MOST ? widest : PROCESS_MOST;
+}
+
+static size_t name_columns(const struct top_drawing *d, const struct columns *c)
+{
+	size_t used = TOP_GUTTER + PERCENT + TOP_GAP;
+	used += c->bar ? c->bar + TOP_GAP : 0;
+	used += c->total ? PERCENT + TOP_GAP : 0;
+	used += c->process ? c->process + TOP_GAP : 0;
+	used += c->module ? c->module + TOP_GAP : 0;
+	return d->columns > used ? d->columns - used : 1;
+}
+
+/* On a narrow screen what says least goes first. The only process of a recording is named in the title. */
 static struct columns choose_columns(const struct top_drawing *d)
 {
-	struct columns c = {.total = true, .bar = BAR_MOST, .module = MODULE_MOST};
+	struct columns c = {.total = true, .bar = BAR_MOST, .process = process_columns(d), .module = MODULE_MOST};
+	bool several = d->content->standings->process_count > 1;
 	for (int given_up = 0;; given_up++) {
-		size_t used = TOP_GUTTER + PERCENT + TOP_GAP;
-		used += c.bar ? c.bar + TOP_GAP : 0;
-		used += c.total ? PERCENT + TOP_GAP : 0;
-		used += c.module ? c.module + TOP_GAP : 0;
-		c.name = d->columns > used ? d->columns - used : 1;
-		if (c.name >= (given_up < 2 ? 2 * NAME_LEAST : NAME_LEAST) || given_up == 4)
+		c.name = name_columns(d, &c);
+		if (c.name >= (given_up < 3 ? 2 * NAME_LEAST : NAME_LEAST) || given_up == 6)
 			break;
 		if (given_up == 0)
 			c.bar = BAR_MOST / 2;
 		else if (given_up == 1)
-			c.module = MODULE_MOST / 2 + 2;
+			c.process = several ? c.process : 0;
 		else if (given_up == 2)
+			c.module = MODULE_MOST / 2 + 2;
+		else if (given_up == 3)
 			c.bar = 0;
+		else if (given_up == 4)
+			c.process = 0;
 		else
 			c.module = 0, c.total = d->columns > 36;
 	}
@@ -82,6 +110,10 @@ static void draw_list_titles(struct top_drawing *d, const struct columns *c)
 	if (c->total)
 		add_title(out, d->colour, d->state->order == FUNCTIONS_BY_TOTAL, "Total");
 	screen_style(out, d->colour, STYLE_BOLD);
+	if (c->process) {
+		screen_name_padded(out, "Process", 7, c->process);
+		screen_spaces(out, TOP_GAP);
+	}
 	if (c->module) {
 		screen_name_padded(out, "Module", 6, c->module);
 		screen_spaces(out, TOP_GAP);
@@ -112,6 +144,12 @@ static void add_list_row(struct buf *out, const struct top_drawing *d, const str
 	}
 	if (c->total)
 		add_percent(out, colour, total);
+	if (c->process) {
+		struct buf process CLEANUP_BUF = {0};
+		standing_process_text(&process, d->content->standings, d->content->profile, row);
+		screen_name_padded(out, process.data ? process.data : "", process.size, c->process);
+		screen_spaces(out, TOP_GAP);
+	}
 	if (c->module) {
 		const char *module = module_of(d, row);
 		screen_style(out, colour, STYLE_DIM);
@@ -119,10 +157,14 @@ static void add_list_row(struct buf *out, const struct top_drawing *d, const str
 		screen_style(out, colour, STYLE_PLAIN);
 		screen_spaces(out, TOP_GAP);
 	}
-	struct short_text name = top_name(d->content, row);
+	struct short_text shown = top_name(d->content, row);
+	struct buf name CLEANUP_BUF = {0};
+	if (row->wait)
+		buf_printf(&name, "%-*s  ", WAIT_COLUMNS, row->wait);
+	buf_add(&name, shown.text, shown.length);
 	bool faint = total < 0.5;
 	screen_style(out, colour, faint ? STYLE_DIM : row->kernel ? STYLE_ACCENT : STYLE_PLAIN);
-	screen_name(out, name.text, name.length, c->name);
+	screen_name(out, name.data, name.size, c->name);
 	screen_style(out, colour, STYLE_PLAIN);
 }
 
@@ -306,15 +348,16 @@ static void draw_page(struct top_drawing *d, size_t page_lines)
 void top_draw(struct buf *out, struct top_state *state, const struct top_content *content,
 	      const struct top_facts *facts, int columns, int rows, bool colour)
 {
+	size_t page_lines = top_page_lines(state, rows);
 	struct top_drawing d = {
 		.out = out,
+		.page_lines = page_lines,
 		.state = state,
 		.content = content,
 		.facts = facts,
 		.columns = columns > 0 ? (size_t)columns : 1,
 		.colour = colour,
 	};
-	size_t page_lines = top_page_lines(state, rows);
 	if (columns < COLUMNS_LEAST || rows < ROWS_LEAST) {
 		screen_name(out, "too small", 9, d.columns);
 		return;

@@ -14,7 +14,7 @@ struct top_drawing {
 	const struct top_state *state;
 	const struct top_content *content;
 	const struct top_facts *facts;
-	size_t columns;
+	size_t columns, page_lines;
 	bool colour;
 };
 

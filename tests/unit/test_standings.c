@@ -116,6 +116,71 @@ static void without_the_kernel_its_time_is_the_callers(void **state)
 	profile_release(&profile);
 }
 
+static thread_id thread(struct profile *profile, int32_t pid, int32_t tid, const char *comm)
+{
+	return profile_thread(profile, (struct thread){pid, tid, profile_string(profile, comm, strlen(comm))});
+}
+
+/* "name: process" of the rows, heaviest first. */
+static char *processes(const struct standings *standings, const struct profile *profile)
+{
+	struct buf out = {0};
+	size_t count;
+	struct standings_view view = {.kernel = true};
+	uint32_t *order CLEANUP_FREE = standings_order(standings, profile, &view, &count);
+	buf_str(&out, "");
+	for (size_t i = 0; i < count; i++) {
+		const struct standing *row = &standings->rows[order[i]];
+		struct buf process CLEANUP_BUF = {0};
+		standing_process_text(&process, standings, profile, row);
+		buf_printf(&out, "%s: %s\n", profile_text(profile, row->name), process.data);
+	}
+	return out.data;
+}
+
+static void a_function_has_the_process_with_most_of_it(void **state)
+{
+	(void)state;
+	struct profile profile;
+	struct standings standings = {0};
+	profile_init(&profile);
+	stacks_add(&profile, thread(&profile, 10, 11, "worker"), "main;spin", 2);
+	stacks_add(&profile, thread(&profile, 20, 20, "other"), "main;spin", 3);
+	stacks_add(&profile, thread(&profile, 10, 10, "server"), "main;spin", 2);
+	stacks_add(&profile, thread(&profile, 20, 20, "other"), "main;rest", 1);
+	add_all(&standings, &profile);
+	char *text CLEANUP_FREE = processes(&standings, &profile);
+	assert_string_equal(text, "spin: server 10 +1\nrest: other 20\nmain: server 10 +1\n");
+	standings_clear(&standings);
+	standings_add(&standings, &profile, 0, profile.samples + 1, 1);
+	char *later CLEANUP_FREE = processes(&standings, &profile);
+	assert_string_equal(later, "spin: other 20\nmain: other 20\n");
+	standings_release(&standings);
+	profile_release(&profile);
+}
+
+static void a_wait_is_the_time_of_the_function_that_waits(void **state)
+{
+	(void)state;
+	struct profile profile;
+	struct standings standings = {0};
+	profile_init(&profile);
+	stacks_add(&profile, 0, "[lock];/opt/a`main;/opt/a`pop;/lib/libc.so.6`pthread_cond_wait", 5);
+	stacks_add(&profile, 0, "[sleeping];/opt/a`main;/opt/a`pop;/lib/libc.so.6`nanosleep", 2);
+	stacks_add(&profile, 0, "[running];/opt/a`main;/lib/libc.so.6`memcpy", 1);
+	add_all(&standings, &profile);
+	EXPECT(&standings, &profile,
+	       "pop 5 5\npop 2 2\nmemcpy 1 1\nmain 0 8\n[lock] 0 5\n[sleeping] 0 2\n[running] 0 1\n", .kernel = true);
+	size_t count;
+	uint32_t *order CLEANUP_FREE =
+		standings_order(&standings, &profile, &(struct standings_view){.kernel = true}, &count);
+	assert_string_equal(standings.rows[order[0]].wait, "lock");
+	assert_string_equal(standings.rows[order[1]].wait, "sleeping");
+	assert_null(standings.rows[order[3]].wait);
+	standings_release(&standings);
+	profile_release(&profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +188,8 @@ int main(void)
 		cmocka_unit_test(samples_add_up_until_they_are_cleared),
 		cmocka_unit_test(equal_names_of_two_modules_are_two_rows),
 		cmocka_unit_test(without_the_kernel_its_time_is_the_callers),
+		cmocka_unit_test(a_function_has_the_process_with_most_of_it),
+		cmocka_unit_test(a_wait_is_the_time_of_the_function_that_waits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
