@@ -39,7 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct dwarf *dwarf;
 	if (elf_open_bytes(&elf, data, size, NULL))
 		return 0;
-	struct dwarf_files files = {.elf = elf, .alternate = elf, .context = elf, .find_split = find_split};
+	struct dwarf_files files = {
+		.elf = elf, .alternate = elf, .context = elf, .find_split = find_split, .qualify = true};
 	if (!dwarf_open(&dwarf, &files, NULL)) {
 		for (size_t i = 0; i < elf_segment_count(elf); i++) {
 			const Elf64_Phdr *segment = elf_segment(elf, i);
