@@ -59,7 +59,9 @@ static void frame_label(struct buf *out, const struct profile *profile, const st
 	out->size--;
 	/* The part of an a->b->c name that was inlined carries its own mark already. */
 	bool marked = ends_with(out->data, "_[i]") && frame->kind == FRAME_INLINED;
-	enum frame_kind code = frame->kind == FRAME_JIT ? FRAME_JIT : module_kind(module, strlen(module));
+	enum frame_kind code = frame->kind;
+	if ((options->annotate_kernel || options->annotate_jit) && code != FRAME_JIT)
+		code = module_kind(module, strlen(module));
 	if (options->annotate_kernel && !marked && code == FRAME_KERNEL)
 		buf_str(out, "_[k]");
 	else if (options->annotate_jit && !marked && code == FRAME_JIT && !strstr(out->data, "_[j]"))

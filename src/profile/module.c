@@ -53,10 +53,10 @@ static bool is_kernel_file(const char *name, size_t length)
 {
 	static const char *const packed[] = {".ko", ".ko.xz", ".ko.gz", ".ko.zst", ".ko.debug"};
 	static const char *const programs[] = {"bpf_prog_", "bpf_trampoline_", "bpf_dispatcher_"};
-	for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+	for (size_t i = 0; i < sizeof packed / sizeof *packed && memchr(name, 'k', length); i++)
 		if (ends_with(name, length, packed[i]))
 			return true;
-	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+	for (size_t i = 0; i < sizeof programs / sizeof *programs && length && name[0] == 'b'; i++)
 		if (starts_with(name, length, programs[i]))
 			return true;
 	/* vmlinux, vmlinux-6.1.0-13-amd64, vmlinux.debug; not libvmlinuxparser.so or vmlinux_reader */

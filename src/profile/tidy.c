@@ -101,7 +101,7 @@ size_t tidy_without_parameters(const char *name, size_t length)
 
 size_t tidy_part_end(const char *name, size_t length)
 {
-	if (!memmem(name, length, "->", 2))
+	if (!memchr(name, '-', length))
 		return length;
 	struct brackets brackets;
 	brackets.depth = 0;
