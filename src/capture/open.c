@@ -29,7 +29,7 @@ int open_refused(const struct capture_event *event, const struct target *target,
 			return err_set(err, ERR_DENIED,
 				       "may not record whole CPUs: be root, or as root: sysctl "
 				       "kernel.perf_event_paranoid=0");
-		if (target->command)
+		if (target->command && !target->clock)
 			return err_set(
 				err, ERR_DENIED,
 				"may not record: the kernel refuses perf_event_open; as root: sysctl "

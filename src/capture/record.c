@@ -171,7 +171,8 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.u64 == WAKE_SIGNAL)
 			take_signal(recorder);
-		else if (events[i].data.u64 == WAKE_PROCESS && --recorder->processes_left == 0)
+		else if (events[i].data.u64 == WAKE_COMMAND ||
+			 (events[i].data.u64 == WAKE_PROCESS && --recorder->processes_left == 0))
 			stop(recorder, RECORDER_TARGET_ENDED);
 	}
 	keep_time(recorder);
@@ -193,7 +194,7 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 		 struct err *err)
 {
 	const struct recorder_options *options = &recorder->options;
-	bool on_exec = options->command && !options->whole_system && !options->delay;
+	bool on_exec = options->command && !recorder->target.clock && !options->delay;
 	struct event_tee tee = {.first = recorder->tap.guest.early, .second = *sink};
 	if (!on_exec)
 		rings_enable_tracking(recorder->rings);
@@ -217,7 +218,7 @@ static void ask_to_end(struct recorder *recorder)
 {
 	siginfo_t info = {0};
 	pid_t command = recorder->target.command;
-	if (!command || recorder->end == RECORDER_TARGET_ENDED)
+	if (!command)
 		return;
 	if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == command)
 		return;
@@ -286,6 +287,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 	ask_to_end(recorder);
 	result.last = recorder->progress;
 	result.end = recorder->end;
+	result.stopped_command = recorder->asked_to_end;
 	*ret_result = result;
 	return code < 0 ? code : 0;
 }

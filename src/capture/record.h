@@ -31,7 +31,7 @@ struct recorder_progress {
 
 struct recorder_options {
 	const char *processes, *threads; /* lists; NULL: none */
-	char *const *command; /* ended by NULL; NULL: none */
+	char *const *command; /* ended by NULL; NULL: none. With any other target it is not recorded: it is the clock */
 	const int *streams; /* standard input, output and error for the command, -1: those of wick; NULL: all of them */
 	const char *const *names; /* patterns for processes, ended by NULL; NULL: none */
 	const uid_t *user; /* of processes; NULL: any */
@@ -58,6 +58,8 @@ struct recorder_options {
 	void *context;
 	/* A step down that was taken, one line each. */
 	void (*note)(void *context, const char *text);
+	/* One that does not change what is recorded, such as another engine. */
+	void (*detail)(void *context, const char *text);
 };
 
 enum recorder_end {
@@ -71,6 +73,7 @@ struct recorder_result {
 	enum recorder_end end;
 	uint64_t ended; /* on the clock of the samples */
 	int exec_error; /* errno when the command could not be run */
+	bool stopped_command; /* it still ran at the end, and was asked to end */
 };
 
 /*

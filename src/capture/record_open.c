@@ -31,6 +31,7 @@ static struct record_types_options types_options(const struct recorder *recorder
 		.weight = recorder->options.weight,
 		.wakers = recorder->options.wakers,
 		.note = recorder->options.note,
+		.detail = recorder->options.detail,
 		.context = recorder->options.context,
 	};
 }
@@ -133,6 +134,7 @@ static int choose_target(struct recorder *recorder, const struct capture_limits 
 		result = target_add_processes(target, options->processes, err);
 	if (!result && options->threads)
 		result = target_add_threads(target, options->threads, err);
+	target->clock = options->command && (target_is_by_cpu(target) || target->tid_count);
 	return result;
 }
 
@@ -146,7 +148,7 @@ static int shape_events(struct recorder *recorder, const struct capture_limits *
 		.frequency = options->frequency,
 		.period = options->period,
 		.inherit = options->inherit && !target_is_by_cpu(&recorder->target),
-		.enable_on_exec = options->command && !options->whole_system && !options->delay,
+		.enable_on_exec = options->command && !recorder->target.clock && !options->delay,
 		.switches = options->events->switches,
 	};
 	if (shape->call_graph == CALL_GRAPH_DWARF && !attr_can_unwind()) {
@@ -233,7 +235,10 @@ static int choose_engine(struct recorder *recorder, const struct attr_shape *sha
 	engine_events_unmark(options->events);
 	if (options->engine == ENGINE_BPF)
 		return err_set(err, refusal.code ? refusal.code : ERR_UNSUPPORTED, "--engine bpf: %s", reason.data);
-	recorder_note(recorder, "ring engine: %s", reason.data);
+	CLEANUP_BUF struct buf text = {0};
+	buf_printf(&text, "ring engine: %s", reason.data);
+	if (options->detail)
+		options->detail(options->context, text.data);
 	return 0;
 }
 
@@ -248,32 +253,37 @@ bool recorder_uses_engine(const struct recorder *recorder, struct engine_statist
 
 static int watch(struct recorder *recorder, int fd, enum wake_up kind, struct err *err)
 {
-	struct epoll_event event = {.events = EPOLLIN | (kind == WAKE_PROCESS ? (unsigned)EPOLLONESHOT : 0),
-				    .data.u64 = kind};
+	bool once = kind == WAKE_PROCESS || kind == WAKE_COMMAND;
+	struct epoll_event event = {.events = EPOLLIN | (once ? (unsigned)EPOLLONESHOT : 0), .data.u64 = kind};
 	return epoll_ctl(recorder->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ?
 		       err_set(err, ERR_SYSTEM, "cannot wait for events: %s", strerror(errno)) :
 		       0;
+}
+
+static int watch_process(struct recorder *recorder, int32_t pid, enum wake_up kind, struct err *err)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0 && errno == ESRCH)
+		return 0;
+	if (fd < 0)
+		return err_set(err, ERR_SYSTEM, "cannot watch a process (Linux 5.3 can): %s", strerror(errno));
+	recorder->process_fds[recorder->process_count++] = fd;
+	recorder->processes_left += kind == WAKE_PROCESS;
+	return watch(recorder, fd, kind, err);
 }
 
 /* To see the end of the command, or of all processes that were named. */
 static int watch_processes(struct recorder *recorder, struct err *err)
 {
 	const struct target *target = &recorder->target;
-	size_t count = target->command ? 1 : target_is_by_cpu(target) ? 0 : target->pid_count;
+	size_t count = target_is_by_cpu(target) ? 0 : target->pid_count;
+	int result = 0;
 	recorder->process_fds = mem_zalloc(count + 1, sizeof *recorder->process_fds);
-	for (size_t i = 0; i < count; i++) {
-		int fd = (int)syscall(SYS_pidfd_open, target->command ? target->command : target->pids[i], 0);
-		if (fd < 0 && errno == ESRCH)
-			continue;
-		if (fd < 0)
-			return err_set(err, ERR_SYSTEM, "cannot watch a process (Linux 5.3 can): %s", strerror(errno));
-		recorder->process_fds[recorder->process_count++] = fd;
-		recorder->processes_left++;
-		int result = watch(recorder, fd, WAKE_PROCESS, err);
-		if (result)
-			return result;
-	}
-	return 0;
+	if (target->command)
+		result = watch_process(recorder, target->command, WAKE_COMMAND, err);
+	for (size_t i = 0; i < count && !result; i++)
+		result = watch_process(recorder, target->pids[i], WAKE_PROCESS, err);
+	return result;
 }
 
 static int open_waiting(struct recorder *recorder, struct err *err)

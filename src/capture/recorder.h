@@ -10,7 +10,7 @@
 
 #include <signal.h>
 
-enum wake_up { WAKE_RING, WAKE_SIGNAL, WAKE_PROCESS, WAKE_ENGINE };
+enum wake_up { WAKE_RING, WAKE_SIGNAL, WAKE_PROCESS, WAKE_COMMAND, WAKE_ENGINE };
 
 struct recorder {
 	struct recorder_options options;

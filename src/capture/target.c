@@ -268,7 +268,8 @@ int target_start_command(struct target *target, char *const *arguments, const vo
 		return err_set(err, ERR_SYSTEM, "cannot start a process: %s", strerror(error));
 	}
 	target->command = child;
-	add_tid(target, child);
+	if (!target->clock)
+		add_tid(target, child);
 	return 0;
 }
 

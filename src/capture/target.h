@@ -22,6 +22,7 @@ struct target {
 	size_t cpu_count, cpu_capacity;
 	int streams[3]; /* standard input, output and error for the command; -1: those of the caller */
 	pid_t command; /* the one that was started; 0: none */
+	bool clock; /* the command is not recorded: the recording of something else lasts as long as it runs */
 	int start_fd, failure_fd; /* of a command that is not started yet; else -1 */
 };
 

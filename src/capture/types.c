@@ -54,9 +54,9 @@ static struct capture_event *last_event(struct capture_events *events)
 static int add_clock(struct capture_events *events, const struct record_types_options *options, struct err *err)
 {
 	bool cycles = pmu_has_cycles();
-	if (!cycles)
-		note(options, "no hardware counters here (virtual machines often hide them): recording cpu-clock "
-			      "instead of cycles");
+	if (!cycles && options->detail)
+		options->detail(options->context, "no hardware counters here (virtual machines often hide them): "
+						  "recording cpu-clock instead of cycles");
 	return capture_events_parse(events, cycles ? "cycles" : "cpu-clock", err);
 }
 

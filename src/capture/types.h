@@ -22,6 +22,7 @@ struct record_types_options {
 	const char *weight; /* field of a tracepoint that its samples weigh; NULL: each weighs one */
 	bool wakers; /* with their stacks */
 	void (*note)(void *context, const char *text); /* a step down that was taken, one line each */
+	void (*detail)(void *context, const char *text); /* one that the result shows by itself */
 	void *context;
 };
 

@@ -26,6 +26,11 @@ enum option_type {
 	OPTION_CHOICE, /* const char *, one of `choices` */
 	OPTION_LIST, /* struct option_list: may be given several times */
 	OPTION_REST, /* struct option_list: takes all arguments up to the next option (--before a b c) */
+	OPTION_COMMAS, /* struct option_list: a,b,c; may be given several times */
+	OPTION_OPTIONAL, /* const char *: "" without a value; the next argument is one if it starts with a choice */
+	OPTION_ARGUMENT, /* its value is an argument of the command (-i FILE) */
+	OPTION_IGNORED, /* accepted without effect; takes a value when `argument` is set */
+	OPTION_REFUSED, /* has no meaning in wick: `help` names what does */
 };
 
 struct option_list {
@@ -42,6 +47,8 @@ struct option_row {
 	const char *help; /* one or two sentences; states the default */
 	const char *const *choices; /* NULL-terminated */
 	double min, max;
+	const char *most; /* OPTION_INT: the word for `max` */
+	const char *clash; /* what perf's option of this letter has to do with it, for who gives it a wrong value */
 	size_t list; /* OPTION_FLAG: offset of a struct option_list; 0: none */
 	size_t given; /* OPTION_FLAG: offset of a bool that tells whether it was asked for; 0: none */
 	const char *only; /* the command that has it, where several share a table; NULL: all of them */
@@ -63,6 +70,11 @@ struct command {
 	const char *arguments; /* "[FILE…]" */
 	const char *description; /* paragraphs, separated by blank lines */
 	const struct option_row *options;
+	/*
+	 * What perf's command of this name takes besides, so that scripts go on working; ended like `options`; NULL:
+	 * none. Not in --help. A letter or name that is in both tables means what `options` says.
+	 */
+	const struct option_row *perf_options;
 	const struct command_example *examples; /* ends with {0} */
 	bool runs_command; /* its arguments are a command with options of its own: the first one ends wick's */
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit_code */
@@ -74,8 +86,12 @@ extern const struct command *const commands[];
 extern const struct command command_record, command_top, command_fold, command_flame, command_diff, command_report,
 	command_script, command_doctor;
 
-/* The row after `row` (NULL: the first) in the table of a command, headings included; NULL after the last. */
+/*
+ * The row after `row` (NULL: the first) in the table `options` of a command, headings included; NULL after the last.
+ * option_next_perf() is the same for `perf_options`.
+ */
 const struct option_row *option_next(const struct command *command, const struct option_row *row);
+const struct option_row *option_next_perf(const struct command *command, const struct option_row *row);
 /*
  * Parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long options take "--name value"
  * and "--name=value", unique prefixes are accepted as Getopt::Long does, "--" ends options, "-" is an argument.

@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/outputs.h"
+#include "cmd/perf_rows.h"
 
 #include <string.h>
 
@@ -18,6 +19,7 @@ static const struct option_row fold_rows[] = {
 	INPUT_OPTION_ROWS(struct fold_options),
 	OPTION_END,
 };
+static const struct option_row fold_perf_rows[] = {PERF_FILE_ROWS, OPTION_END};
 /* clang-format on */
 
 static int run_fold(int argc, char **argv)
@@ -66,6 +68,7 @@ const struct command command_fold = {
 		"empty line behind it. --names full keeps names whole. With --perl the result is that of the script, "
 		"to the byte.",
 	.options = fold_rows,
+	.perf_options = fold_perf_rows,
 	.examples =
 		(const struct command_example[]){
 			{"wick fold perf.data > out.folded", "fold a recording"},

@@ -6,6 +6,7 @@
 #include "profile/event_name.h"
 #include "profile/view.h"
 
+#include <glob.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ const char *const input_name_choices[] = {"short", "full", "perf", "raw", NULL};
 struct input_options input_defaults(bool merge_threads)
 {
 	return (struct input_options){
-		.comm = true, .inline_frames = true, .cache = true, .merge_threads = merge_threads};
+		.comm = true, .inline_frames = true, .cache = true, .demangle = true, .merge_threads = merge_threads};
 }
 
 enum name_style input_name_style(const char *names)
@@ -33,6 +34,12 @@ enum label_names input_label_names(const char *names)
 	if (!names)
 		return LABELS_DEFAULT;
 	return strcmp(names, "short") == 0 ? LABELS_SHORT : LABELS_FULL;
+}
+
+void input_settle(struct input_options *options)
+{
+	if (!options->demangle)
+		options->names = "raw";
 }
 
 void input_release(struct input_options *options)
@@ -57,13 +64,40 @@ static void say_report(const struct import_report *report)
 		say_warning("%s", report->damage);
 }
 
-const char *input_without_files(void)
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+	return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec :
+							a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+/* The newest of perf.data and the recordings that wick record made here without -o; NULL: there is none. */
+static const char *last_recording(struct buf *room)
+{
+	struct stat status, best = {0};
+	glob_t found = {0};
+	if (stat("perf.data", &best) == 0)
+		buf_str(room, "perf.data");
+	glob("wick-[0-9]*-[0-9]*/perf.data", 0, NULL, &found);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		if (stat(found.gl_pathv[i], &status) || (room->size && !is_newer(&status, &best)))
+			continue;
+		best = status;
+		buf_clear(room);
+		buf_str(room, found.gl_pathv[i]);
+	}
+	globfree(&found);
+	return room->size && access(room->data, R_OK) == 0 ? room->data : NULL;
+}
+
+const char *input_without_files(struct buf *room)
 {
 	struct stat status;
-	if (fstat(STDIN_FILENO, &status) || !S_ISCHR(status.st_mode) || access("perf.data", R_OK))
-		return "-";
-	say_note("reading perf.data");
-	return "perf.data";
+	const char *last = NULL;
+	if (fstat(STDIN_FILENO, &status) == 0 && S_ISCHR(status.st_mode))
+		last = last_recording(room);
+	if (last)
+		say_note("reading %s", last);
+	return last ? last : "-";
 }
 
 /* Text, from what was opened to see what it is or, where that failed, by its path, to learn why. */
@@ -158,9 +192,10 @@ static int load_all(struct profile *profile, struct input_options *options, cons
 		    const struct input_filter *filter, bool keep_order)
 {
 	struct import_report report = {0};
+	CLEANUP_BUF struct buf room = {0};
 	size_t count = files->count ? files->count : 1;
 	for (size_t i = 0; i < count; i++) {
-		const char *path = files->count ? files->items[i] : input_without_files();
+		const char *path = files->count ? files->items[i] : input_without_files(&room);
 		int result = load_one(profile, path, options, filter, keep_order, &report);
 		if (result >= 0)
 			return result;
@@ -181,6 +216,7 @@ static int load_all(struct profile *profile, struct input_options *options, cons
 int input_load(struct profile *profile, struct input_options *options, const struct option_list *files, bool keep_order)
 {
 	struct input_filter filter;
+	input_settle(options);
 	int result = input_filter_parse(&filter, options);
 	if (result < 0)
 		result = load_all(profile, options, files, &filter, keep_order);

@@ -12,7 +12,8 @@ struct input_options {
 	bool uninline; /* inlined functions were asked for: text that does not tell them is completed */
 	bool comm; /* negatable, default on */
 	bool merge_threads, module, cache;
-	const char *event_filter, *names, *count, *time;
+	bool demangle; /* default on; off is names "raw" */
+	const char *event_filter, *names, *count, *time, *symfs;
 	struct option_list skip_after, comms, pids, tids, cpus, dsos, symbols, cgroups;
 	long long threads;
 	bool tidy; /* set by the command: names of perf script text are tidied, else they stay whole */
@@ -75,6 +76,9 @@ struct input_options {
 		 "perf prints them, without parameters) or raw (as the linker has them)."},                           \
 	{.name = "cache", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, cache), .negatable = true,                \
 	 .help = "Keep what was found out about files in ~/.cache/wick. This is the default; --no-cache does not."},  \
+	{.name = "symfs", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, symfs), .argument = "FOLDER",           \
+	 .help = "Look for the files that perf.data names below FOLDER: a copy of the file system of the machine or " \
+		 "container that was recorded."},                                                                     \
 	{.type = OPTION_HEADING, .help = "Filters"},                                                                  \
 	{.name = "cpu", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, cpus), .argument = "LIST",                  \
 	 .help = "Take only samples of these CPUs: 0,2-3. For perf.data."},                                           \
@@ -101,13 +105,15 @@ struct input_options input_defaults(bool merge_threads);
 enum name_style input_name_style(const char *names);
 /* And for labels; NULL: the output decides. */
 enum label_names input_label_names(const char *names);
+/* What follows from the options together. input_load() does it by itself. */
+void input_settle(struct input_options *options);
 void input_release(struct input_options *options);
 
 /*
- * What is read when no file is named: "-", or perf.data when it is there and standard input is a terminal or /dev/null,
- * which is said.
+ * What is read when no file is named: "-", or the last recording when standard input is a terminal or /dev/null, which
+ * is said. The result may lie in `room`.
  */
-const char *input_without_files(void);
+const char *input_without_files(struct buf *room);
 
 /*
  * Reads all inputs into an initialised profile, with the filters applied, and says on standard error what was bad about

@@ -94,7 +94,7 @@ static void add_option(struct buf *out, const struct option_row *row)
 		buf_str(out, "\\fR[\\fBno\\-\\fR]\\fB");
 	add_text(out, row->name);
 	buf_str(out, "\\fR");
-	if (row->type != OPTION_FLAG) {
+	if (row->type != OPTION_FLAG && (row->type != OPTION_IGNORED || row->argument)) {
 		buf_str(out, " \\fI");
 		add_text(out, row->argument ? row->argument : "VALUE");
 		buf_printf(out, "\\fR%s", row->type == OPTION_REST ? "\\[u2026]" : "");
@@ -104,7 +104,9 @@ static void add_option(struct buf *out, const struct option_row *row)
 		buf_str(out, "\\fR]");
 	}
 	buf_char(out, '\n');
-	add_line(out, row->help ? row->help : "Accepted so that scripts of other tools keep working.");
+	add_line(out, row->help                      ? row->help :
+		      row->type == OPTION_IGNORED ? "Accepted without effect." :
+						    "Accepted so that scripts of other tools keep working.");
 	for (const char *const *choice = row->choices; choice && *choice; choice++) {
 		buf_str(out, choice == row->choices ? "One of: \\fB" : "\\fR, \\fB");
 		add_text(out, *choice);
@@ -124,6 +126,11 @@ static void add_options(struct buf *out, const struct command *command)
 			add_option(out, row);
 		}
 	}
+	if (command->perf_options)
+		buf_str(out, ".SS Options of perf\n");
+	for (const struct option_row *row = NULL; (row = option_next_perf(command, row));)
+		if (row->type != OPTION_REFUSED)
+			add_option(out, row);
 	buf_str(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nShow the options and examples.\n"
 		     ".PP\n"
 		     "Long options may be cut as long as they stay unique, and take their value as the next argument\n"

@@ -42,18 +42,32 @@ static void *field_of(const struct parser *parser, const struct option_row *row)
 	return (char *)parser->fields + row->offset;
 }
 
-const struct option_row *option_next(const struct command *command, const struct option_row *row)
+static const struct option_row *next_row(const struct command *command, const struct option_row *row)
 {
-	for (row = row ? row + 1 : command->options; row->type != OPTION_HEADING || row->help; row++)
+	for (; row->type != OPTION_HEADING || row->help; row++)
 		if (!row->only || strcmp(row->only, command->name) == 0)
 			return row;
 	return NULL;
 }
 
+const struct option_row *option_next(const struct command *command, const struct option_row *row)
+{
+	return next_row(command, row ? row + 1 : command->options);
+}
+
+const struct option_row *option_next_perf(const struct command *command, const struct option_row *row)
+{
+	return row || command->perf_options ? next_row(command, row ? row + 1 : command->perf_options) : NULL;
+}
+
+/* Over all options: those of the command, --help, those of perf. */
 static const struct option_row *next_option(const struct command *command, const struct option_row *row)
 {
-	if (row == &help_row)
-		return NULL;
+	bool of_perf = row == &help_row;
+	for (const struct option_row *perf = NULL; !of_perf && row && (perf = option_next_perf(command, perf));)
+		of_perf = perf == row;
+	if (of_perf)
+		return option_next_perf(command, row == &help_row ? NULL : row);
 	while ((row = option_next(command, row)))
 		if (row->type != OPTION_HEADING)
 			return row;
@@ -124,6 +138,8 @@ static bool suggest_option(const struct command *command, const char *name, stru
 {
 	unsigned best = suggest_limit(name) + 1;
 	for (const struct option_row *row = NULL; (row = next_option(command, row));) {
+		if (row->type == OPTION_IGNORED || row->type == OPTION_REFUSED)
+			continue;
 		for (int negated = 0; negated < spellings_of(row); negated++) {
 			CLEANUP_BUF struct buf spelling = {0};
 			add_spelling(&spelling, &(struct match){row, negated});
@@ -197,7 +213,8 @@ static int store_number(struct parser *parser, const char *shown, const struct o
 	} else {
 		number = strtod(value, &end);
 		if (end == value || *end || !isfinite(number))
-			return say_usage(parser->command, "%s needs a number, not '%s'", shown, value);
+			return say_usage(parser->command, "%s needs a number, not '%s'%s%s", shown, value,
+					 row->clash ? "; " : "", row->clash ? row->clash : "");
 		*(double *)field_of(parser, row) = number;
 	}
 	if (row->max > row->min && (errno || number < row->min || number > row->max))
@@ -229,17 +246,40 @@ static int store_choice(struct parser *parser, const char *shown, const struct o
 	return say_usage(parser->command, "%s cannot be '%s'; it is one of %s", shown, value, list.data);
 }
 
+static void store_commas(struct option_list *list, const char *value)
+{
+	/* Arguments of a program may be written to. */
+	for (char *at = (char *)value, *comma; at; at = comma ? comma + 1 : NULL) {
+		comma = strchr(at, ',');
+		if (comma)
+			*comma = '\0';
+		option_list_add(list, at);
+	}
+}
+
 static int store_value(struct parser *parser, const char *shown, const struct option_row *row, const char *value)
 {
 	void *field = field_of(parser, row);
 	switch (row->type) {
 	case OPTION_INT:
+		if (row->most && !strcmp(value, row->most)) {
+			*(long long *)field = (long long)row->max;
+			return -1;
+		}
+		return store_number(parser, shown, row, value);
 	case OPTION_NUMBER:
 		return store_number(parser, shown, row, value);
 	case OPTION_CHOICE:
 		return store_choice(parser, shown, row, value);
 	case OPTION_STRING:
+	case OPTION_OPTIONAL:
 		*(const char **)field = value;
+		return -1;
+	case OPTION_COMMAS:
+		store_commas(field, value);
+		return -1;
+	case OPTION_ARGUMENT:
+		option_list_add(parser->arguments, value);
 		return -1;
 	case OPTION_LIST:
 	case OPTION_REST:
@@ -247,15 +287,40 @@ static int store_value(struct parser *parser, const char *shown, const struct op
 		return -1;
 	case OPTION_HEADING:
 	case OPTION_FLAG:
+	case OPTION_IGNORED:
+	case OPTION_REFUSED:
 		break;
 	}
 	return -1;
+}
+
+static bool takes_value(const struct option_row *row)
+{
+	return row->type != OPTION_FLAG && row->type != OPTION_REFUSED &&
+	       (row->type != OPTION_IGNORED || row->argument);
+}
+
+/* Whether the next argument belongs to an option that can do without. */
+static bool value_follows(const struct parser *parser, const struct option_row *row)
+{
+	const char *next = parser->at < parser->argc ? parser->argv[parser->at] : "";
+	size_t length = strcspn(next, ",");
+	for (const char *const *choice = row->choices; choice && *choice; choice++)
+		if (strlen(*choice) == length && !strncmp(next, *choice, length))
+			return true;
+	return false;
 }
 
 /* `value` is what came with the option ("=VALUE", or behind its letter), or NULL. `shown` is the option as typed. */
 static int take_option(struct parser *parser, const char *shown, struct match match, const char *value)
 {
 	const struct option_row *row = match.row;
+	if (row->type == OPTION_REFUSED)
+		return say_usage(parser->command, "%s: %s", shown, row->help);
+	if (row->type == OPTION_IGNORED && (value || !row->argument))
+		return -1;
+	if (row->type == OPTION_OPTIONAL && !value && !value_follows(parser, row))
+		return store_value(parser, shown, row, "");
 	if (row->type == OPTION_FLAG) {
 		if (value && row->list && !match.negated) {
 			option_list_add((struct option_list *)((char *)parser->fields + row->list), value);
@@ -333,7 +398,7 @@ static int take_letters(struct parser *parser, const char *letters)
 		}
 		if (!row)
 			return say_usage(parser->command, "there is no option -%c (in -%s)", *letter, letters);
-		bool flag = row->type == OPTION_FLAG;
+		bool flag = !takes_value(row);
 		const char *value = flag || !letter[1] ? NULL : letter[1] == '=' ? letter + 2 : letter + 1;
 		int code = take_option(parser, shown, (struct match){row, false}, value);
 		if (code >= 0 || !flag)
@@ -361,7 +426,7 @@ static int take_argument(struct parser *parser, const char *text, bool *options_
 static void release_lists(const struct parser *parser)
 {
 	for (const struct option_row *row = NULL; (row = next_option(parser->command, row));)
-		if (row->type == OPTION_LIST || row->type == OPTION_REST)
+		if (row->type == OPTION_LIST || row->type == OPTION_REST || row->type == OPTION_COMMAS)
 			option_list_release(field_of(parser, row));
 		else if (row->list)
 			option_list_release((struct option_list *)((char *)parser->fields + row->list));

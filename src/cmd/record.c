@@ -9,6 +9,7 @@
 
 #define EXIT_NOT_EXECUTABLE 126 /* as shells have it */
 #define EXIT_NOT_FOUND 127
+#define FEW_CHANCES 10 /* a second has to be so many times longer than the recording to call it short */
 
 static int settle_events(struct record_run *run)
 {
@@ -22,6 +23,13 @@ static int settle_events(struct record_run *run)
 static void say_step_down(void *context, const char *text)
 {
 	if (!((struct record_run *)context)->options.quiet)
+		say_note("%s", text);
+}
+
+static void say_detail(void *context, const char *text)
+{
+	const struct record_run *run = context;
+	if (run->options.verbose && !run->options.quiet)
 		say_note("%s", text);
 }
 
@@ -83,6 +91,7 @@ static int open_recorder(struct record_run *run, struct err *err)
 		.begun = take_beginning,
 		.progress = take_progress,
 		.note = say_step_down,
+		.detail = say_detail,
 		.context = run,
 	};
 	return recorder_open(&run->recorder, &recorder, err);
@@ -169,7 +178,8 @@ static int record_all(struct record_run *run)
 	collector_stop(run->collector);
 	/* That ends the recording, and is said when the file is finished. */
 	bool full = run->writer && perfdata_writer_failed(run->writer);
-	if (run->stacks && (!result || full))
+	bool keep = run->stacks || (run->single && run->files[RECORD_PERFDATA]);
+	if (keep && (!result || full))
 		record_finish_files(run);
 	else
 		record_abandon_files(run);
@@ -179,6 +189,9 @@ static int record_all(struct record_run *run)
 		return run->result.exec_error ? exit_code_of_exec(run->result.exec_error) : EXIT_FAILED;
 	}
 	collector_finish(run->collector, &run->collected);
+	if (run->result.stopped_command && run->result.end == RECORDER_TIME_OVER && !run->options.quiet)
+		say_note("stopped %s after %g s (%s)", run->command.items[0], run->options.duration,
+			 run->options.duration_from);
 	if (run->derive)
 		record_say_derived(run);
 	return -1;
@@ -193,9 +206,11 @@ static int choose_event(struct record_run *run, const char *first)
 		if (!strcmp(profile_text(profile, profile->values[i].name), first))
 			run->options.input.event_filter = first;
 	int code = input_tree_options(profile, &run->options.input, &run->tree_options);
-	if (code < 0 && profile->quality.filtered && run->options.input.event_filter && !run->options.quiet)
-		say_note("showing event %s; wick flame --event-filter EVENT %s/perf.data shows another", first,
-			 run->folder);
+	char path[RECORD_PATH_MOST];
+	record_path(run, RECORD_PERFDATA, path, sizeof path);
+	if (code < 0 && profile->quality.filtered && run->options.input.event_filter && !run->options.quiet &&
+	    run->files[RECORD_PERFDATA])
+		say_note("showing event %s; wick flame --event-filter EVENT %s shows another", first, path);
 	return code;
 }
 
@@ -228,6 +243,27 @@ static int write_shown(struct record_run *run, struct record_shown shown, bool l
 	return code;
 }
 
+/*
+ * A command that ran and used no CPU is no failure, and its exit code is the one to pass on. Who names a process and gets
+ * nothing does not have what was asked for.
+ */
+static int end_without_samples(const struct record_run *run)
+{
+	double elapsed = (double)run->result.last.elapsed / RECORD_SECOND;
+	bool cpu = run->types & RECORD_CPU, too_short = !run->options.period && elapsed * FEW_CHANCES < 1;
+	CLEANUP_BUF struct buf why = {0};
+	if (cpu && too_short && run->result.end == RECORDER_TARGET_ENDED)
+		buf_printf(&why, "ended too soon for %lld Hz; -F 9999 takes more", run->options.frequency);
+	else if (cpu)
+		buf_str(&why, "did not run on a CPU; -t offcpu or wall shows where it waits");
+	else
+		buf_str(&why, "did nothing that this type of profile shows");
+	bool written = run->single && run->files[RECORD_PERFDATA];
+	say_error("no samples in %.1f s: %s %s%s", elapsed, run->title.data, why.data,
+		  written || run->no_files ? "" : "; no files were written");
+	return run->command.count ? EXIT_DONE : EXIT_FAILED;
+}
+
 static int write_all(struct record_run *run)
 {
 	struct record_shown shown[RECORD_SHOWN_MOST];
@@ -235,13 +271,8 @@ static int write_all(struct record_run *run)
 	int code = EXIT_DONE;
 	if (!run->collected.sample_count && run->no_files && run->result.end == RECORDER_INTERRUPTED)
 		return EXIT_DONE;
-	if (!run->collected.sample_count || !count) {
-		say_error("no samples in %.1f s: %s %s", (double)run->result.last.elapsed / RECORD_SECOND,
-			  run->title.data,
-			  run->types & RECORD_CPU ? "did not run on a CPU; -t offcpu or wall shows where it waits" :
-						    "did nothing that this type of profile shows");
-		return EXIT_FAILED;
-	}
+	if (!run->collected.sample_count || !count)
+		return end_without_samples(run);
 	for (size_t i = 0; i < count && code == EXIT_DONE; i++)
 		code = write_shown(run, shown[i], i + 1 == count);
 	return run->incomplete ? EXIT_FAILED : code;
@@ -270,7 +301,7 @@ static int record(struct record_run *run)
 		code = write_all(run);
 	stop_collector(run);
 	record_abandon_files(run);
-	if (code != EXIT_DONE && run->made_folder)
+	if (run->made_folder)
 		rmdir(run->folder); /* stays when there is something in it */
 	return code;
 }
@@ -331,6 +362,7 @@ const struct command command_record = {
 		"tell which code makes memory resident. They tell nothing of memory that is freed, nor of what an "
 		"allocator takes from memory that the program already has.",
 	.options = record_rows,
+	.perf_options = record_perf_rows,
 	.examples = record_examples,
 	.runs_command = true,
 	.run = run_record,

@@ -22,6 +22,8 @@ struct record_shown {
 };
 #define RECORD_SHOWN_MOST 6
 
+#define RECORD_PATH_MOST (4096 + 64)
+
 /* In the order in which they are written: what cannot be made again comes first. */
 enum record_file { RECORD_PERFDATA, RECORD_TEXT, RECORD_FOLDED, RECORD_SVG, RECORD_REPORT, RECORD_FILES };
 
@@ -35,6 +37,7 @@ struct record_run {
 	bool files[RECORD_FILES];
 	char folder[4096];
 	bool made_folder;
+	bool single; /* -o names a file: `folder` is its path, and only it is written */
 	unsigned types; /* of enum record_type */
 	struct capture_events events;
 	struct derive *derive; /* NULL: samples are as the kernel takes them */

@@ -23,9 +23,52 @@ static const struct file_row {
 	[RECORD_REPORT] = {.format = "report", .file = "report", .ending = ".txt"},
 };
 
+/* What -o names by its ending, or by being there; RECORD_FILES: a folder. */
+static int kind_of_output(const char *output)
+{
+	static const struct {
+		const char *ending;
+		enum record_file kind;
+	} endings[] = {{".data", RECORD_PERFDATA},
+		       {".perf", RECORD_TEXT},
+		       {".folded", RECORD_FOLDED},
+		       {".svg", RECORD_SVG},
+		       {".txt", RECORD_REPORT}};
+	struct stat status;
+	bool there = stat(output, &status) == 0;
+	const char *ending = strrchr(output, '.');
+	if (there && S_ISDIR(status.st_mode))
+		return RECORD_FILES;
+	for (size_t i = 0; i < sizeof endings / sizeof *endings && ending && ending > output; i++)
+		if (!strcmp(ending, endings[i].ending) && ending[-1] != '/')
+			return endings[i].kind;
+	return there ? RECORD_PERFDATA : RECORD_FILES;
+}
+
+/* -o is a file: that one is written, and no folder. */
+static int choose_single(struct record_run *run, enum record_file kind)
+{
+	const char *output = run->options.output, *format = run->options.format;
+	struct stat status;
+	if (stat(output, &status) == 0 && !S_ISREG(status.st_mode))
+		return say_usage(run->called_as, "-o %s is neither a file nor a folder", output);
+	if (format && strcmp(format, file_rows[kind].format) != 0)
+		return say_usage(run->called_as, "-o %s is a file of its own: --format %s needs a folder", output,
+				 format);
+	run->single = true;
+	run->files[kind] = true;
+	return -1;
+}
+
 int record_choose_files(struct record_run *run)
 {
 	const char *at = run->options.format;
+	if (run->options.output && !strcmp(run->options.output, "-"))
+		return say_usage(run->called_as, "-o -: a recording is not written to a pipe; -o FILE.data writes it "
+						 "to a file");
+	int single = run->options.output ? kind_of_output(run->options.output) : RECORD_FILES;
+	if (single != RECORD_FILES)
+		return choose_single(run, (enum record_file)single);
 	for (int kind = 0; kind < RECORD_FILES; kind++)
 		run->files[kind] = !at && !file_rows[kind].on_request;
 	while (at && *at) {
@@ -49,6 +92,8 @@ int record_make_folder(struct record_run *run)
 	const char *output = run->options.output;
 	if (output) {
 		snprintf(run->folder, sizeof run->folder, "%s", output);
+		if (run->single)
+			return -1;
 		run->made_folder = mkdir(output, 0777) == 0;
 		if (run->made_folder || errno == EEXIST)
 			return -1;
@@ -77,8 +122,16 @@ int record_make_folder(struct record_run *run)
 void record_path(const struct record_run *run, enum record_file kind, char *path, size_t room)
 {
 	char name[64];
-	record_file_name(run, kind, name, sizeof name);
-	snprintf(path, room, "%s/%s", run->folder, name);
+	const char *suffix = run->shown.suffix && !file_rows[kind].once ? run->shown.suffix : "";
+	const char *ending = strrchr(run->folder, '.');
+	if (run->single && *suffix && ending) {
+		snprintf(path, room, "%.*s-%s%s", (int)(ending - run->folder), run->folder, suffix, ending);
+	} else if (run->single) {
+		snprintf(path, room, "%s", run->folder);
+	} else {
+		record_file_name(run, kind, name, sizeof name);
+		snprintf(path, room, "%s/%s", run->folder, name);
+	}
 }
 
 bool record_file_is_single(enum record_file kind)
@@ -94,7 +147,7 @@ void record_file_name(const struct record_run *run, enum record_file kind, char 
 
 static int open_writer(struct record_run *run, struct err *err)
 {
-	char path[sizeof run->folder + 64];
+	char path[RECORD_PATH_MOST];
 	struct perfdata_writer_options options = {.command = run->command_line,
 						  .compress = run->options.compress,
 						  .steady_clocks = true,
@@ -107,12 +160,15 @@ static int open_writer(struct record_run *run, struct err *err)
 static int open_text(struct record_run *run, struct err *err)
 {
 	static const struct profile_filter everything;
-	char path[sizeof run->folder + 64];
+	struct script_format format = {
+		.fields = SCRIPT_USUAL,
+		.short_names = input_label_names(run->options.input.names) == LABELS_SHORT,
+	};
+	char path[RECORD_PATH_MOST];
 	record_path(run, RECORD_TEXT, path, sizeof path);
 	int result = outfile_open(&run->text_out, path, err);
 	if (!result)
-		run->text = script_text_new(&run->text_out, &everything, NULL,
-					    input_label_names(run->options.input.names) == LABELS_SHORT);
+		run->text = script_text_new(&run->text_out, &everything, NULL, &format);
 	return result;
 }
 
@@ -143,16 +199,28 @@ void record_flush_files(struct record_run *run, uint64_t elapsed)
 	run->flushed = elapsed;
 }
 
+/* As perf does: the last recording of this name is still there. */
+static void keep_old(const char *path)
+{
+	char old[RECORD_PATH_MOST + 4];
+	snprintf(old, sizeof old, "%s.old", path);
+	rename(path, old);
+}
+
 static void finish_writer(struct record_run *run)
 {
 	struct err err = {0};
 	struct perfdata_writer *writer = run->writer;
+	char path[RECORD_PATH_MOST];
+	record_path(run, RECORD_PERFDATA, path, sizeof path);
 	run->writer = NULL;
+	if (run->single)
+		keep_old(path);
 	if (!perfdata_writer_finish(writer, &err))
 		return;
 	say_failure(&err);
-	say_note("what was recorded so far is in %s/%s.part; wick flame %s reads it", run->folder,
-		 file_rows[RECORD_PERFDATA].file, run->folder);
+	say_note("what was recorded so far is in %s.part; wick flame %s%s reads it", path, run->folder,
+		 run->single ? ".part" : "");
 	run->incomplete = true;
 	run->files[RECORD_PERFDATA] = false;
 }
@@ -216,7 +284,7 @@ static int write_folded(struct record_run *run, const char *path, struct err *er
 
 static int write_file(struct record_run *run, enum record_file kind, struct err *err)
 {
-	char path[sizeof run->folder + 64];
+	char path[RECORD_PATH_MOST];
 	record_path(run, kind, path, sizeof path);
 	switch (kind) {
 	case RECORD_FOLDED:

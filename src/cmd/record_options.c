@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define STACK_SIZE_DEFAULT 16384
+#define STACK_SIZE_LEAST 256
+#define STACK_SIZE_ASKED_MOST 65528 /* what perf takes; a little more than fits beside the rest of a sample */
 
 static const char *const preset_choices[] = {"quick", "default", "detailed", "system", NULL};
 static const char *const engine_choices[] = {"auto", "bpf", "ring", NULL};
@@ -28,7 +30,7 @@ const struct option_row record_rows[] = {
 	 .help = "Processes of such a name or program, as in a shell: 'nginx*'. May be given several times."},
 	{TEXT("user", user, "USER"), .letter = 'u',
 	 .help = "Processes of this user (name or number); with --name only those of both."},
-	{TEXT("cgroup", cgroup, "PATH"),
+	{TEXT("cgroup", cgroup, "PATH"), .letter = 'G',
 	 .help = "Who is in this cgroup, and joins it: its folder, or its path as in /proc/PID/cgroup."},
 	{.name = "all",
 	 .letter = 'a',
@@ -51,10 +53,11 @@ const struct option_row record_rows[] = {
 	 .argument = "SECONDS",
 	 .min = 0.001,
 	 .max = 1e7,
+	 .clash = "perf record -d records addresses of data, which wick does not: leave it out",
 	 .help = "How long. A command that still runs then is ended. Default: DURATION of the environment, else until "
 		 "the target ends or Ctrl-C."},
-	{WHOLE("freq", frequency, "HZ", 1, 1e6), .letter = 'F',
-	 .help = "Samples a second and CPU. Default: SAMPLING_FREQ of the environment, else 99."},
+	{WHOLE("freq", frequency, "HZ", 1, 1e6), .letter = 'F', .most = "max",
+	 .help = "Samples a second and CPU, or max. Default: SAMPLING_FREQ of the environment, else 99."},
 	{WHOLE("period", period, "COUNT", 1, 1e15), .letter = 'c',
 	 .help = "Instead of a frequency: a sample every COUNT events."},
 	{LIST("event", events, "EVENT"), .letter = 'e',
@@ -100,26 +103,22 @@ const struct option_row record_rows[] = {
 	 .help = "With the BPF engine: keep the time of every sample in perf.data. Default: equal stacks are "
 		 "added up in the kernel for a quarter of a second, and their samples spread over it."},
 	{.name = "call-graph",
-	 .type = OPTION_CHOICE,
+	 .type = OPTION_STRING,
 	 .offset = FIELD(call_graph),
 	 .argument = "HOW",
 	 .choices = call_graph_choices,
 	 .help = "How stacks are found: auto (unwind tables, frame pointers in code without), dwarf (the same), fp "
-		 "(frame pointers, by the kernel), lbr (the processor's branch record). Default: auto."},
-	{WHOLE("stack-size", stack_size, "BYTES", 256, 63488),
+		 "(frame pointers, by the kernel), lbr (the processor's branch record). A size, dwarf,32768, is that of "
+		 "--stack-size. Default: auto."},
+	{WHOLE("stack-size", stack_size, "BYTES", STACK_SIZE_LEAST, STACK_SIZE_MOST),
 	 .help = "How much of the stack is looked at. Default: 16384."},
 	{WHOLE("kernel-memory", kernel_memory, "MIB", 8, 1024),
 	 .help = "With the BPF engine: about how much memory its tables and counts may take in the kernel. With less, "
 		 "unwind tables of files that were idle give way, and more stacks are unwound by wick itself. Default: "
 		 "160, of which most is only taken when there are so many tables."},
 	{WHOLE("max-depth", max_depth, "FRAMES", 1, 65536), .help = "Deeper stacks are cut. Default: 1024."},
-	{.name = "delay",
-	 .type = OPTION_NUMBER,
-	 .offset = FIELD(delay),
-	 .argument = "SECONDS",
-	 .min = 0,
-	 .max = 1e7,
-	 .help = "Begin to take samples later. Default: at once."},
+	{TEXT("delay", delay_text, "MS"), .letter = 'D',
+	 .help = "Wait so many milliseconds, or 2s, before taking samples. Default: 0."},
 	{.name = "preset",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(preset),
@@ -129,8 +128,9 @@ const struct option_row record_rows[] = {
 		 "at 99 Hz. Other options win."},
 
 	{.type = OPTION_HEADING, .help = "Output"},
-	{TEXT("output", output, "FOLDER"), .letter = 'o', .only = "record",
-	 .help = "Folder for the files; made if it is not there. Default: wick-YYYYMMDD-HHMMSS."},
+	{TEXT("output", output, "PATH"), .letter = 'o', .only = "record",
+	 .help = "Folder for the files; made if it is not there. A name that ends in .data, .svg, .folded or .txt, and "
+		 "a file that exists, means that one file. Default: the folder wick-YYYYMMDD-HHMMSS."},
 	{TEXT("format", format, "LIST"), .only = "record",
 	 .help = "Which files: folded, svg, report, perf.data (default: these), separated by commas; also out.perf, "
 		 "the text of wick script."},
@@ -162,6 +162,11 @@ const struct option_row record_rows[] = {
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(quiet),
 	 .help = "Nothing on the terminal but failures."},
+	{.name = "verbose",
+	 .letter = 'v',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(verbose),
+	 .help = "Also which event and engine are used, why, and what that takes."},
 	{.name = "names",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(input.names),
@@ -207,6 +212,81 @@ void record_options_release(struct record_options *options)
 		option_list_release(lists[i]);
 }
 
+static bool starts_with_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+	return !strncmp(text, word, length) && (!text[length] || text[length] == ',');
+}
+
+/* "dwarf,16384", which perf takes too. */
+static int settle_call_graph(struct record_options *options, const struct command *called_as)
+{
+	const char *text = options->call_graph;
+	if (!text)
+		return -1;
+	size_t i = 0;
+	while (call_graph_choices[i] && !starts_with_word(text, call_graph_choices[i]))
+		i++;
+	if (!call_graph_choices[i])
+		return say_usage(called_as, "--call-graph is auto, dwarf, fp or lbr, not '%s'", text);
+	options->call_graph = call_graph_choices[i];
+	const char *size = strchr(text, ',');
+	if (!size)
+		return -1;
+	char *end;
+	unsigned long bytes = strtoul(size + 1, &end, 10);
+	bool dwarf = !strcmp(options->call_graph, "dwarf");
+	if (!dwarf || end == size + 1 || *end || bytes < STACK_SIZE_LEAST || bytes > STACK_SIZE_ASKED_MOST)
+		return say_usage(called_as, "--call-graph %s: only dwarf has a size, in bytes from %d to %d", text,
+				 STACK_SIZE_LEAST, STACK_SIZE_ASKED_MOST);
+	options->stack_size = bytes < STACK_SIZE_MOST ? (long long)bytes : STACK_SIZE_MOST;
+	return -1;
+}
+
+/* Milliseconds, as perf has them, unless a unit is given. */
+static int settle_delay(struct record_options *options, const struct command *called_as)
+{
+	const char *text = options->delay_text;
+	if (!text)
+		return -1;
+	char *end;
+	double value = strtod(text, &end);
+	bool seconds = !strcmp(end, "s"), milliseconds = !*end || !strcmp(end, "ms");
+	if (end == text || !(seconds || milliseconds) || !(value >= 0) || value > 1e10)
+		return say_usage(called_as, "--delay is a time such as 500, 500ms or 2s, not '%s'", text);
+	options->delay = seconds ? value : value / 1000;
+	return -1;
+}
+
+/* perf's -t is a list of threads, and no type of profile is a number. */
+static void settle_threads(struct record_options *options)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < options->types.count; i++) {
+		const char *text = options->types.items[i];
+		if (*text && !text[strspn(text, "0123456789,")])
+			option_list_add(&options->tids, text);
+		else
+			options->types.items[kept++] = text;
+	}
+	options->types.count = kept;
+}
+
+static int settle_perf_options(struct record_options *options, const struct command *called_as)
+{
+	if (options->compression)
+		options->compress = true;
+	if (options->no_inherit)
+		options->inherit = false;
+	if (options->all_user)
+		options->kernel = false;
+	if (options->off_cpu)
+		option_list_add(&options->types, "cpu,offcpu");
+	settle_threads(options);
+	int code = settle_call_graph(options, called_as);
+	return code < 0 ? settle_delay(options, called_as) : code;
+}
+
 /* A number of the environment; 0: not set. */
 static int environment_number(const struct command *called_as, const char *name, double most, double *ret_value)
 {
@@ -227,7 +307,9 @@ static int environment_number(const struct command *called_as, const char *name,
 int record_settle_options(struct record_options *options, const struct command *called_as)
 {
 	double duration, frequency;
-	int code = environment_number(called_as, "DURATION", 1e7, &duration);
+	int code = settle_perf_options(options, called_as);
+	if (code < 0)
+		code = environment_number(called_as, "DURATION", 1e7, &duration);
 	if (code < 0)
 		code = environment_number(called_as, "SAMPLING_FREQ", 1e6, &frequency);
 	if (code >= 0)
@@ -237,6 +319,7 @@ int record_settle_options(struct record_options *options, const struct command *
 		duration = !strcmp(options->preset, "quick") ? 5 : detailed ? 20 : 10;
 		frequency = detailed ? 997 : 99;
 	}
+	options->duration_from = options->duration ? "-d" : options->preset ? "--preset" : "DURATION";
 	if (!options->duration)
 		options->duration = duration;
 	if (!options->frequency)

@@ -9,15 +9,18 @@
 struct record_options {
 	struct input_options input; /* only how names are shown */
 	struct option_list pids, tids, names, events, types;
-	const char *user, *cgroup, *cpus, *preset, *call_graph, *engine, *output, *format, *weight;
+	const char *user, *cgroup, *cpus, *preset, *call_graph, *engine, *output, *format, *weight, *delay_text;
+	const char *compression, *clock; /* of perf record */
+	const char *duration_from; /* what set it: "-d"; NULL: nothing */
 	double min_block, max_block; /* microseconds */
-	double duration, delay, refresh;
+	double duration, delay, refresh; /* seconds */
 	long long window; /* seconds; -1: the command's own default */
 	long long frequency, period, stack_size, kernel_memory, max_depth;
-	bool all, kernel, inherit, timeline, compress, quiet, live, waker;
+	bool all, kernel, inherit, timeline, compress, quiet, verbose, live, waker;
+	bool no_inherit, all_user, off_cpu; /* of perf record */
 };
 
-extern const struct option_row record_rows[];
+extern const struct option_row record_rows[], record_perf_rows[];
 
 /* Before the command line is read. */
 struct record_options record_defaults(void);

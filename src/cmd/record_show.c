@@ -69,13 +69,23 @@ void record_show_progress(struct record_run *run, const struct recorder_progress
 	fprintf(stderr, "\r\033[K%s", line.data);
 }
 
-static void print_file(const struct record_run *run, enum record_file kind, struct outfile *out)
+/* "wrote FOLDER/flamegraph.svg, report.txt, …": the path of what to open first, then the names of the others. */
+static void show_files(const struct record_run *run, struct outfile *out)
 {
-	char name[64];
-	if (record_file_is_single(kind) && *run->shown.suffix)
-		return; /* is shown with the first */
-	record_file_name(run, kind, name, sizeof name);
-	outfile_printf(out, "%s/%s\n", run->folder, name);
+	static const enum record_file order[RECORD_FILES] = {RECORD_SVG, RECORD_REPORT, RECORD_FOLDED, RECORD_TEXT,
+							     RECORD_PERFDATA};
+	CLEANUP_BUF struct buf line = {0};
+	for (size_t i = 0; i < RECORD_FILES; i++) {
+		enum record_file kind = order[i];
+		char path[RECORD_PATH_MOST], name[64];
+		if (!run->files[kind] || (record_file_is_single(kind) && *run->shown.suffix))
+			continue; /* is shown with the first */
+		record_path(run, kind, path, sizeof path);
+		record_file_name(run, kind, name, sizeof name);
+		buf_printf(&line, "%s%s", line.size ? ", " : "wrote ", line.size ? name : path);
+	}
+	if (line.size)
+		outfile_printf(out, "\n%s\n", line.data);
 }
 
 /* What the BPF engine did, and what it took. */
@@ -83,7 +93,7 @@ static void show_engine(const struct record_run *run, struct outfile *out)
 {
 	struct engine_statistics statistics;
 	CLEANUP_BUF struct buf line = {0};
-	if (*run->shown.suffix || !recorder_uses_engine(run->recorder, &statistics))
+	if (!run->options.verbose || *run->shown.suffix || !recorder_uses_engine(run->recorder, &statistics))
 		return;
 	buf_str(&line, "BPF engine: ");
 	text_count(&line, statistics.taken - statistics.copied, "stack", "stacks");
@@ -131,9 +141,7 @@ static void say_when_few(const struct record_run *run)
 	uint64_t samples = run->profile.quality.samples;
 	if (run->shown.view || run->options.period || samples >= FEW_SAMPLES)
 		return;
-	CLEANUP_BUF struct buf count = {0};
-	text_count(&count, samples, "sample", "samples");
-	say_note("only %s: shares are rough; a longer recording or more than %lld Hz (-F) gives more", count.data,
+	say_note("so few samples give rough shares; a longer recording or more than %lld Hz (-F) gives more",
 		 run->options.frequency);
 }
 
@@ -149,15 +157,13 @@ void record_show_summary(struct record_run *run)
 		.inputs = inputs,
 		.limit = TOP_FUNCTIONS,
 		.rest = run->files[RECORD_REPORT] ? rest : "",
+		.brief = true,
 		.colour = term_colour(STDERR_FILENO),
 		.width = term_width(STDERR_FILENO, 0),
 	};
 	outfile_open_stderr(&out);
 	output_functions(&report, &run->profile, &run->tree_options, &out);
-	outfile_str(&out, "\n");
-	for (int kind = 0; kind < RECORD_FILES; kind++)
-		if (run->files[kind])
-			print_file(run, kind, &out);
+	show_files(run, &out);
 	show_engine(run, &out);
 	outfile_commit(&out, &err);
 	if (run->result.last.lost && !*run->shown.suffix)

@@ -25,7 +25,10 @@ static int find_user(struct record_run *run)
 	return -1;
 }
 
-/* Kinds of targets of which one can be given; --name and --user are one kind. */
+/*
+ * Kinds of targets of which one can be given; --name and --user are one kind. A command beside one of them is how long
+ * it is recorded.
+ */
 static int check_one_kind(const struct record_run *run)
 {
 	const struct record_options *options = &run->options;
@@ -33,7 +36,6 @@ static int check_one_kind(const struct record_run *run)
 		bool given;
 		const char *name;
 	} kinds[] = {
-		{run->command.count, "a command"},
 		{options->pids.count || options->tids.count, "--pid"},
 		{options->names.count || options->user, options->names.count ? "--name" : "--user"},
 		{options->cgroup, "--cgroup"},
@@ -41,12 +43,13 @@ static int check_one_kind(const struct record_run *run)
 	};
 	const char *first = NULL;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		bool with_all = i == 4 && run->command.count; /* the system for as long as a command runs */
-		if (kinds[i].given && first && !with_all)
+		if (kinds[i].given && first)
 			return say_usage(run->called_as, "%s and %s exclude each other", first, kinds[i].name);
 		if (kinds[i].given)
 			first = kinds[i].name;
 	}
+	if (run->command.count)
+		return -1;
 	if (!first)
 		return say_usage(run->called_as,
 				 "what should be recorded? -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a");
@@ -70,9 +73,7 @@ static void make_title(struct record_run *run)
 {
 	const struct record_options *options = &run->options;
 	struct buf *title = &run->title;
-	if (run->command.count) {
-		join(title, &run->command, " ");
-	} else if (options->all) {
+	if (options->all) {
 		buf_str(title, "whole system");
 	} else if (options->cgroup) {
 		buf_printf(title, "cgroup %s", options->cgroup);
@@ -81,9 +82,11 @@ static void make_title(struct record_run *run)
 		join(title, &options->names, " or ");
 		if (options->user)
 			buf_printf(title, "%sof user %s", options->names.count ? " " : "", options->user);
-	} else {
+	} else if (options->pids.count || options->tids.count) {
 		buf_printf(title, "%s %s", options->pids.count ? "process" : "thread",
 			   options->pids.count ? run->pids.data : run->tids.data);
+	} else {
+		join(title, &run->command, " ");
 	}
 	if (options->cpus)
 		buf_printf(title, " on CPU %s", options->cpus);

@@ -191,7 +191,7 @@ int recording_load(struct input_head *head, const char *path, const struct input
 				.inlines = options->inline_frames,
 				.lines = options->srcline,
 				.cache = options->cache,
-				.root = "",
+				.root = options->symfs ? options->symfs : "",
 			},
 	};
 	mem_keep_freed();
@@ -211,7 +211,7 @@ int recording_load(struct input_head *head, const char *path, const struct input
 	return result;
 }
 
-static int print_facts(struct outfile *out, const char *path)
+int recording_write_facts(struct outfile *out, const char *path, const char *format)
 {
 	struct perfdata *data;
 	struct err err = {0};
@@ -229,10 +229,10 @@ static int print_facts(struct outfile *out, const char *path)
 		facts = perfdata_facts(data, &count);
 	}
 	for (size_t i = 0; i < count; i++)
-		outfile_printf(out, "%-14s %s\n", facts[i].name, facts[i].text);
+		outfile_printf(out, format, facts[i].name, facts[i].text);
 	const struct event_source *sources = perfdata_sources(data, &count);
 	for (size_t i = 0; i < count; i++)
-		outfile_printf(out, "%-14s %s\n", "event", sources[i].name);
+		outfile_printf(out, format, "event", sources[i].name);
 	perfdata_close(data);
 	return -1;
 }
@@ -241,11 +241,13 @@ int recording_print_facts(const struct option_list *files)
 {
 	struct outfile out;
 	struct err err = {0};
+	CLEANUP_BUF struct buf room = {0};
 	int result = -1;
 	if (outfile_open(&out, "-", &err))
 		return say_failure(&err);
 	for (size_t i = 0; i < (files->count ? files->count : 1) && result < 0; i++)
-		result = print_facts(&out, files->count ? files->items[i] : input_without_files());
+		result = recording_write_facts(&out, files->count ? files->items[i] : input_without_files(&room),
+					       "%-14s %s\n");
 	if (result >= 0)
 		outfile_abandon(&out);
 	else

@@ -2,6 +2,7 @@
 #ifndef WICK_CMD_RECORDING_H
 #define WICK_CMD_RECORDING_H
 
+#include "base/outfile.h"
 #include "cmd/filter.h"
 #include "cmd/input.h"
 #include "event/stack.h"
@@ -37,6 +38,12 @@ struct recording_use {
 /* Reads a recording; takes the descriptor of `head` over. −1 to go on, else the exit code. */
 int recording_load(struct input_head *head, const char *path, const struct input_options *options,
 		   const struct input_filter *filter, const struct recording_use *use);
+
+/*
+ * Writes what the header of a recording says, a line for each fact by `format`, which takes its name and its text. −1 to
+ * go on, else the exit code.
+ */
+int recording_write_facts(struct outfile *out, const char *path, const char *format);
 
 /* Prints what the headers of recordings say, on standard output. The exit code. */
 int recording_print_facts(const struct option_list *files);

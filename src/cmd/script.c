@@ -1,14 +1,20 @@
 /* Each sample of a recording as text, in the layout of `perf script`. */
-#include "cmd/command.h"
+#include "cmd/perf_rows.h"
 #include "cmd/recording.h"
 #include "cmd/script_text.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct script_options {
 	struct input_options input;
-	const char *output;
+	const char *output, *fields;
+	bool header, header_only;
+	struct script_format format;
 };
+
+#define NO_SCRIPTS "wick runs no scripts of perf; wick flame draws flame graphs"
+#define NO_RECORDS "wick prints samples only; perf script prints other records"
 
 /* clang-format off */
 static const struct option_row script_rows[] = {
@@ -21,6 +27,32 @@ static const struct option_row script_rows[] = {
 	 .help = "Take only these processes: 12,13."},
 	{.name = "tid", .type = OPTION_LIST, .offset = INPUT_FIELD(struct script_options, tids), .argument = "LIST",
 	 .help = "Take only these threads: 12,13."},
+	{.type = OPTION_HEADING, .help = "Layout, as perf script"},
+	{.name = "fields", .letter = 'F', .type = OPTION_STRING, .offset = offsetof(struct script_options, fields),
+	 .argument = "LIST", .help = "What is printed: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso; or "
+				     "more (+pid) or less (-period) than usual."},
+	{.name = "header", .type = OPTION_FLAG, .offset = offsetof(struct script_options, header),
+	 .help = "Print first what perf.data says of the machine and the recording, as comments."},
+	{.name = "header-only", .type = OPTION_FLAG, .offset = offsetof(struct script_options, header_only),
+	 .help = "Print nothing else."},
+	{.name = "hide-call-graph", .letter = 'G', .type = OPTION_FLAG,
+	 .offset = offsetof(struct script_options, format.no_stacks), .help = "Print only the innermost function."},
+	{.name = "ns", .type = OPTION_FLAG, .offset = offsetof(struct script_options, format.nanoseconds),
+	 .help = "Print times with nanoseconds."},
+	OPTION_END,
+};
+static const struct option_row script_perf_rows[] = {
+	PERF_READING_ROWS(struct script_options),
+	{PERF_IGNORED("show-info"), .letter = 'I'},
+	{PERF_IGNORED("debug-mode")},
+	{PERF_REFUSED("script", NO_SCRIPTS), .letter = 's'},
+	{PERF_REFUSED("gen-script", NO_SCRIPTS), .letter = 'g'},
+	{PERF_REFUSED("list", NO_SCRIPTS), .letter = 'l'},
+	{PERF_REFUSED("show-task-events", NO_RECORDS)},
+	{PERF_REFUSED("show-mmap-events", NO_RECORDS)},
+	{PERF_REFUSED("show-switch-events", NO_RECORDS)},
+	{PERF_REFUSED("show-lost-events", NO_RECORDS)},
+	{PERF_REFUSED("per-event-dump", "--event-filter EVENT -o FILE prints one event")},
 	OPTION_END,
 };
 /* clang-format on */
@@ -37,6 +69,12 @@ static int print_file(struct script *script, const char *path)
 	struct input_head head;
 	struct buf room CLEANUP_BUF = {0};
 	path = input_path(path, &room);
+	bool header = script->options->header || script->options->header_only;
+	if (header && strcmp(path, "-") == 0)
+		return say_usage(&command_script, "--header needs a file");
+	int result = header ? recording_write_facts(&script->out, path, "# %s : %s\n") : -1;
+	if (result >= 0 || script->options->header_only)
+		return result;
 	struct recording_use use = {.each = script_text_sample, .context = script->text};
 	if (!input_head_open(&head, path)) {
 		say_error("%s: %m", path);
@@ -56,11 +94,12 @@ static int print_files(struct script *script, const struct option_list *files)
 	struct err err = {0};
 	if (outfile_open(&script->out, script->options->output, &err))
 		return say_failure(&err);
+	CLEANUP_BUF struct buf room = {0};
 	size_t count = files->count ? files->count : 1;
 	int result = -1;
 	for (size_t i = 0; i < count && result < 0; i++)
-		result = print_file(script, files->count ? files->items[i] : input_without_files());
-	if (result < 0 && !script_text_printed(script->text)) {
+		result = print_file(script, files->count ? files->items[i] : input_without_files(&room));
+	if (result < 0 && !script_text_printed(script->text) && !script->options->header_only) {
 		bool filtered = script->filter->any || script->options->input.event_filter;
 		say_error(filtered ? "no sample fits the filters" : "no samples in it");
 		result = EXIT_FAILED;
@@ -69,6 +108,30 @@ static int print_files(struct script *script, const struct option_list *files)
 		return outfile_commit(&script->out, &err) ? say_failure(&err) : EXIT_DONE;
 	outfile_abandon(&script->out);
 	return result;
+}
+
+/* perf script flamegraph, perf script record NAME, … */
+static bool names_script(const struct option_list *files)
+{
+	static const char *const words[] = {"record", "report", "flamegraph", "stackcollapse", "gecko"};
+	bool found = false;
+	for (size_t i = 0; i < sizeof words / sizeof *words && files->count; i++)
+		found = found || (!strcmp(files->items[0], words[i]) && access(words[i], F_OK) != 0);
+	return found;
+}
+
+/* -1 to go on, else the exit code. */
+static int settle(struct script_options *options, const struct option_list *files)
+{
+	struct err err = {0};
+	input_settle(&options->input);
+	options->format.fields = SCRIPT_USUAL;
+	options->format.short_names = input_label_names(options->input.names) == LABELS_SHORT;
+	if (names_script(files))
+		return say_usage(&command_script, "%s: " NO_SCRIPTS, files->items[0]);
+	if (options->fields && script_fields_parse(&options->format.fields, options->fields, &err))
+		return say_usage(&command_script, "%s", err_text(&err));
+	return -1;
 }
 
 static int run_script(int argc, char **argv)
@@ -80,10 +143,12 @@ static int run_script(int argc, char **argv)
 	if (result >= 0)
 		return result;
 	result = input_filter_parse(&filter, &options.input);
+	if (result < 0)
+		result = settle(&options, &files);
 	if (result < 0) {
 		struct script script = {.options = &options, .filter = &filter};
 		script.text = script_text_new(&script.out, &filter.takes.profile, options.input.event_filter,
-					      input_label_names(options.input.names) == LABELS_SHORT);
+					      &options.format);
 		result = print_files(&script, &files);
 		script_text_free(script.text);
 	}
@@ -102,6 +167,7 @@ const struct command command_script = {
 		"script, so that what reads that text goes on working. Samples come in the order of time.\n\n"
 		"Without FILE standard input is read, or the file perf.data when standard input is a terminal.",
 	.options = script_rows,
+	.perf_options = script_perf_rows,
 	.examples =
 		(const struct command_example[]){
 			{"wick script perf.data | stackcollapse-perf.pl >out.folded", "feed an old pipeline"},

@@ -22,40 +22,94 @@ struct frame_text {
 struct script_text {
 	const struct profile_filter *filter;
 	const char *event; /* NULL: all */
+	struct script_format format;
 	struct outfile *out;
 	struct buf text; /* of one sample */
 	struct buf lines;
 	struct frame_text *frames;
 	size_t frame_count, frame_capacity;
 	struct index_map frame_map;
-	bool shorten;
 	bool printed; /* some sample */
 };
 
-/* "java 24636 [000]  4794.109216:     250000 cycles: "; where no call chains were recorded names are in columns. */
-static void add_event_line(struct buf *out, const struct batch_sample *sample)
+int script_fields_parse(unsigned *fields, const char *text, struct err *err)
 {
-	buf_printf(out, sample->chain_most ? "%s %5d " : "%16s %5d ", sample->comm, sample->tid);
-	if (sample->cpu != UINT32_MAX)
+	static const struct {
+		const char *name;
+		unsigned bit;
+	} known[] = {{"comm", SCRIPT_COMM},     {"pid", SCRIPT_PID},     {"tid", SCRIPT_TID},       {"cpu", SCRIPT_CPU},
+		     {"time", SCRIPT_TIME},     {"period", SCRIPT_PERIOD}, {"event", SCRIPT_EVENT}, {"ip", SCRIPT_IP},
+		     {"sym", SCRIPT_SYM},       {"symoff", SCRIPT_SYMOFF}, {"dso", SCRIPT_DSO},     {"trace", 0}};
+	const size_t count = sizeof known / sizeof *known;
+	const char *colon = strchr(text, ':'); /* "sw:": of one kind of events */
+	text = colon ? colon + 1 : text;
+	if (*text != '+' && *text != '-')
+		*fields = 0;
+	while (*text) {
+		bool take = *text != '-';
+		text += *text == '+' || *text == '-';
+		size_t length = strcspn(text, ","), i = 0;
+		while (i < count && (strncmp(known[i].name, text, length) || strlen(known[i].name) != length))
+			i++;
+		if (i == count)
+			return err_set(err, ERR_USAGE,
+				       "-F knows comm, pid, tid, cpu, time, period, event, ip, sym, symoff and dso, "
+				       "not '%.*s'",
+				       (int)length, text);
+		*fields = take ? *fields | known[i].bit : *fields & ~known[i].bit;
+		text += length + (text[length] == ',');
+	}
+	return 0;
+}
+
+static void add_time(struct buf *out, uint64_t time, bool nanoseconds)
+{
+	unsigned long long seconds = time / 1000000000, rest = time % 1000000000;
+	if (nanoseconds)
+		buf_printf(out, "%5llu.%09llu: ", seconds, rest);
+	else
+		buf_printf(out, "%5llu.%06llu: ", seconds, rest / 1000);
+}
+
+/* "java 24636 [000]  4794.109216:     250000 cycles: "; where no call chains are shown names are in columns. */
+static void add_event_line(struct buf *out, const struct batch_sample *sample, const struct script_format *format,
+			   bool chain)
+{
+	unsigned fields = format->fields;
+	if (fields & SCRIPT_COMM)
+		buf_printf(out, chain ? "%s " : "%16s ", sample->comm);
+	if (fields & SCRIPT_PID && fields & SCRIPT_TID)
+		buf_printf(out, "%5d/%-5d ", sample->pid, sample->tid);
+	else if (fields & (SCRIPT_PID | SCRIPT_TID))
+		buf_printf(out, "%5d ", fields & SCRIPT_PID ? sample->pid : sample->tid);
+	if (fields & SCRIPT_CPU && sample->cpu != UINT32_MAX)
 		buf_printf(out, "[%03u] ", sample->cpu);
-	uint64_t microseconds = sample->time / 1000;
-	buf_printf(out, "%5llu.%06llu: %10llu %*s: ", (unsigned long long)(microseconds / 1000000),
-		   (unsigned long long)(microseconds % 1000000), (unsigned long long)sample->period,
-		   (int)sample->event_columns, sample->event);
+	if (fields & SCRIPT_TIME)
+		add_time(out, sample->time, format->nanoseconds);
+	if (fields & SCRIPT_PERIOD)
+		buf_printf(out, "%10llu ", (unsigned long long)sample->period);
+	if (fields & SCRIPT_EVENT)
+		buf_printf(out, "%*s: ", (int)sample->event_columns, sample->event);
 }
 
 /* "7f3c1d0e4a2b work+0x1b (/usr/bin/server)"; `found` NULL: no symbol. */
-static void add_frame(const struct script_text *printer, struct buf *out, uint64_t shown,
+static void add_frame(const struct script_format *format, struct buf *out, uint64_t shown,
 		      const struct symbol_frame *found, uint64_t address, const char *module)
 {
-	buf_printf(out, "%16llx ", (unsigned long long)shown);
-	if (found && printer->shorten)
-		short_name(out, found->name, strlen(found->name), 0);
-	else
-		buf_str(out, found ? found->name : "[unknown]");
-	if (found && found->start)
+	unsigned fields = format->fields;
+	buf_printf(out, "%16llx", (unsigned long long)shown);
+	if (fields & SCRIPT_SYM) {
+		buf_char(out, ' ');
+		if (found && format->short_names)
+			short_name(out, found->name, strlen(found->name), 0);
+		else
+			buf_str(out, found ? found->name : "[unknown]");
+	}
+	if (fields & SCRIPT_SYM && fields & SCRIPT_SYMOFF && found && found->start)
 		buf_printf(out, "+0x%llx", (unsigned long long)(address - found->start));
-	buf_printf(out, " (%s)\n", found && found->inlined ? "inlined" : module);
+	if (fields & SCRIPT_DSO)
+		buf_printf(out, " (%s)", found && found->inlined ? "inlined" : module);
+	buf_char(out, '\n');
 }
 
 /* What is known of one address. */
@@ -96,13 +150,13 @@ static struct frame_text make_frame(struct script_text *printer, struct codes *c
 	for (size_t i = 0; i < place.count; i++) {
 		const struct symbol_frame *found = &place.found[i];
 		buf_char(&printer->lines, '\t');
-		add_frame(printer, &printer->lines, frame->offset + behind, found, frame->address + behind,
+		add_frame(&printer->format, &printer->lines, frame->offset + behind, found, frame->address + behind,
 			  place.module);
 		text.fits_function = text.fits_function || match_function(filter->functions, found->name);
 	}
 	if (!place.count) {
 		buf_char(&printer->lines, '\t');
-		add_frame(printer, &printer->lines, frame->offset + behind, NULL, 0, place.module);
+		add_frame(&printer->format, &printer->lines, frame->offset + behind, NULL, 0, place.module);
 	}
 	text.size = printer->lines.size - text.at;
 	return text;
@@ -152,20 +206,24 @@ static bool add_address(struct script_text *printer, struct codes *codes, const 
 	struct place place;
 	find_place(&place, codes, frame);
 	const struct symbol_frame *found = place.count ? &place.found[place.count - 1] : NULL;
-	buf_char(&printer->text, ' ');
-	add_frame(printer, &printer->text, sample->ip, found, frame->address, place.module);
+	if (printer->format.fields & SCRIPT_IP) {
+		buf_char(&printer->text, ' ');
+		add_frame(&printer->format, &printer->text, sample->ip, found, frame->address, place.module);
+	} else {
+		buf_char(&printer->text, '\n');
+	}
 	return match_module(filter->modules, place.module) &&
 	       (!filter->functions || (found && match_function(filter->functions, found->name)));
 }
 
 struct script_text *script_text_new(struct outfile *out, const struct profile_filter *filter, const char *event,
-				    bool shorten)
+				    const struct script_format *format)
 {
 	struct script_text *printer = mem_zalloc(1, sizeof *printer);
 	printer->out = out;
 	printer->filter = filter;
 	printer->event = event;
-	printer->shorten = shorten;
+	printer->format = format ? *format : (struct script_format){.fields = SCRIPT_USUAL};
 	return printer;
 }
 
@@ -194,8 +252,9 @@ void script_text_sample(void *context, struct codes *codes, const struct batch_s
 	if (printer->event && strcmp(printer->event, sample->event) != 0)
 		return;
 	buf_clear(&printer->text);
-	add_event_line(&printer->text, sample);
-	if (sample->chain_most || !count ? !add_stack(printer, codes, frames, count) :
+	bool chain = sample->chain_most && !printer->format.no_stacks && printer->format.fields & SCRIPT_IP;
+	add_event_line(&printer->text, sample, &printer->format, chain);
+	if (chain || !count ? !add_stack(printer, codes, frames, count) :
 					   !add_address(printer, codes, sample, &frames[0]))
 		return;
 	outfile_add(printer->out, printer->text.data, printer->text.size);

@@ -32,6 +32,7 @@ const struct command command_top = {
 		"Without a target it watches everything that runs, which is root's to do. What a command prints is "
 		"shown when the screen is left.",
 	.options = record_rows,
+	.perf_options = record_perf_rows,
 	.examples = top_examples,
 	.runs_command = true,
 	.run = run_top,

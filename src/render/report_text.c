@@ -124,9 +124,14 @@ static void add_foot(struct buf *out, const struct report *report)
 {
 	struct buf line CLEANUP_BUF = {0};
 	quality_line(&report->profile->quality, &report->profile->strings, &line);
+	const char *shown = line.data ? line.data : "", *rest = strstr(shown, " · ");
+	if (report->brief && !rest)
+		return;
+	if (report->brief)
+		shown = rest + strlen(" · ");
 	buf_char(out, '\n');
 	screen_style(out, report->colour, STYLE_DIM);
-	text_terminal(out, line.data ? line.data : "", line.size);
+	text_terminal(out, shown, strlen(shown));
 	buf_char(out, '\n');
 	buf_clear(&line);
 	quality_advice(&report->profile->quality, &report->profile->strings, MOST_ADVICE, &line);
