@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 void option_list_add(struct option_list *list, const char *item)
 {
@@ -311,6 +312,13 @@ static bool value_follows(const struct parser *parser, const struct option_row *
 	return false;
 }
 
+/* "--pid 12,13", as perf takes it: a list, and no file. */
+static bool numbers_follow(const struct parser *parser)
+{
+	const char *next = parser->at < parser->argc ? parser->argv[parser->at] : "";
+	return *next && !next[strspn(next, "0123456789,")] && access(next, F_OK) != 0;
+}
+
 /* `value` is what came with the option ("=VALUE", or behind its letter), or NULL. `shown` is the option as typed. */
 static int take_option(struct parser *parser, const char *shown, struct match match, const char *value)
 {
@@ -322,6 +330,8 @@ static int take_option(struct parser *parser, const char *shown, struct match ma
 	if (row->type == OPTION_OPTIONAL && !value && !value_follows(parser, row))
 		return store_value(parser, shown, row, "");
 	if (row->type == OPTION_FLAG) {
+		if (!value && row->list && !match.negated && numbers_follow(parser))
+			value = parser->argv[parser->at++];
 		if (value && row->list && !match.negated) {
 			option_list_add((struct option_list *)((char *)parser->fields + row->list), value);
 			return -1;

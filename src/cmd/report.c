@@ -1,16 +1,20 @@
 /* wick report: where the time goes, as text. */
 #include "base/term.h"
+#include "cmd/perf_rows.h"
 #include "cmd/recording.h"
 #include "profile/own_code.h"
 #include "render/report.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 struct report_options {
 	struct input_options input;
-	const char *by, *sort, *format, *output;
+	const char *by, *sort, *format, *output, *call_graph;
 	bool header, tree, bottom_up, json, csv;
+	bool children, no_children; /* of perf report */
 	double min_percent;
+	double table_percent; /* rows below it are left out of tables */
 	long long max_depth, limit, width;
 };
 
@@ -43,11 +47,13 @@ static const struct option_row report_rows[] = {
 	 .offset = FIELD(bottom_up),
 	 .help = "Show the call tree from the functions that spent the time up to their callers."},
 	{.name = "sort",
-	 .type = OPTION_CHOICE,
+	 .letter = 's',
+	 .type = OPTION_STRING,
 	 .offset = FIELD(sort),
 	 .argument = "KEY",
 	 .choices = sort_choices,
-	 .help = "Order of the rows: self (default), total (with callees) or name. Trees are always heaviest first."},
+	 .help = "Order of the rows: self (default), total (with callees) or name. Trees are always heaviest first. "
+		 "The keys of perf report, such as dso, are those of --by."},
 	{.name = "limit",
 	 .type = OPTION_INT,
 	 .offset = FIELD(limit),
@@ -61,8 +67,8 @@ static const struct option_row report_rows[] = {
 	 .offset = FIELD(min_percent),
 	 .argument = "P",
 	 .max = 100,
-	 .help = "Leave branches below P percent of the total out of trees; what is left out is counted. Default: 0.5 "
-		 "for text, else 0."},
+	 .help = "Leave branches below P percent of the total out of trees, and such rows out of tables; what is left "
+		 "out is counted. Default: 0.5 for the text of trees, else 0."},
 	{.name = "max-depth",
 	 .type = OPTION_INT,
 	 .offset = FIELD(max_depth),
@@ -93,7 +99,68 @@ static const struct option_row report_rows[] = {
 	 .max = 100000,
 	 .help = "Shorten names so that text lines fit into COLUMNS. Default: the terminal's width, and no limit (0) "
 		 "when the output is not a terminal."},
-	INPUT_OPTION_ROWS(struct report_options),
+	/* -n of perf report is another. */
+	INPUT_OPTION_ROWS_LETTER(struct report_options, 0),
+	OPTION_END,
+};
+
+static const char *const call_graph_choices[] = {"none",   "graph",  "fractal", "flat",
+						 "folded", "caller", "callee",  NULL};
+#define NO_BROWSER "the report is text: wick report FILE | less -S; wick flame FILE -o flame.svg is a picture to click"
+#define NO_COLUMNS "the columns are fixed; --csv and --json are for programs"
+#define NO_BRANCHES "wick reads no branch records; perf does"
+#define NO_LISTS "wick report shows samples only; perf report lists the rest"
+static const struct option_row report_perf_rows[] = {
+	PERF_READING_ROWS(struct report_options),
+	{PERF_IGNORED("stdio")},
+	{PERF_IGNORED("stdio2")},
+	{PERF_IGNORED("show-nr-samples"), .letter = 'n', .help = "The number of samples is always shown."},
+	{PERF_IGNORED("show-total-period")},
+	{PERF_IGNORED("showcpuutilization")},
+	{PERF_IGNORED("show-info"), .letter = 'I'},
+	{PERF_IGNORED("exclude-other"), .letter = 'x'},
+	{PERF_IGNORED("percentage"), .argument = "WHAT"},
+	{PERF_IGNORED("group")},
+	{PERF_IGNORED("ns")},
+	{PERF_IGNORED("skip-empty")},
+	{PERF_IGNORED("asm-raw")},
+	{PERF_IGNORED("disassembler-style"), .letter = 'M', .argument = "STYLE"},
+	{PERF_IGNORED("objdump"), .argument = "PATH"},
+	{.name = "children", .type = OPTION_FLAG, .offset = FIELD(children), .help = "As --sort total."},
+	{.name = "no-children", .type = OPTION_FLAG, .offset = FIELD(no_children), .help = "As --sort self."},
+	{.name = "percent-limit",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(min_percent),
+	 .argument = "P",
+	 .max = 100,
+	 .help = "As --min-percent."},
+	{.name = "call-graph",
+	 .letter = 'g',
+	 .type = OPTION_OPTIONAL,
+	 .offset = FIELD(call_graph),
+	 .argument = "TYPE,THRESHOLD,ORDER",
+	 .choices = call_graph_choices,
+	 .help = "As --tree, with callee as --bottom-up; none is a table."},
+	{.name = "inverted", .letter = 'G', .type = OPTION_FLAG, .offset = FIELD(tree), .help = "As --tree."},
+	{.name = "header-only", .type = OPTION_FLAG, .offset = FIELD(header), .help = "As --header."},
+	{PERF_REFUSED("tui", NO_BROWSER)},
+	{PERF_REFUSED("gtk", NO_BROWSER)},
+	{PERF_REFUSED("fields", NO_COLUMNS), .letter = 'F'},
+	{PERF_REFUSED("field-separator", "--csv separates columns by commas"), .letter = 't'},
+	{PERF_REFUSED("column-widths", "--width COLUMNS fits whole lines"), .letter = 'w'},
+	{PERF_REFUSED("thread-counters", "--by thread has a row for each thread"), .letter = 'T'},
+	{PERF_REFUSED("parent", "--symbol PATTERN takes the stacks with a function"), .letter = 'p'},
+	{PERF_REFUSED("symbol-filter", "--symbol '*TEXT*' takes the stacks with such a function")},
+	{PERF_REFUSED("ignore-callees", "--skip-after FUNCTION leaves callers out")},
+	{PERF_REFUSED("hide-unresolved", "--symbol PATTERN takes the stacks with a function"), .letter = 'U'},
+	{PERF_REFUSED("hierarchy", "--tree is the hierarchy of calls, --by module and --by thread are tables")},
+	{PERF_REFUSED("branch-stack", NO_BRANCHES), .letter = 'b'},
+	{PERF_REFUSED("branch-history", NO_BRANCHES)},
+	{PERF_REFUSED("total-cycles", NO_BRANCHES)},
+	{PERF_REFUSED("mem-mode", "wick reads no memory accesses; perf mem report does")},
+	{PERF_REFUSED("mmaps", NO_LISTS)},
+	{PERF_REFUSED("tasks", NO_LISTS)},
+	{PERF_REFUSED("stats", NO_LISTS)},
 	OPTION_END,
 };
 #undef FIELD
@@ -133,10 +200,85 @@ static const char *plain_name(const char *by)
 	return by ? by : "function";
 }
 
+/* The keys of perf's --sort, as rows of wick: one of them makes a table. */
+static int settle_sort_keys(struct report_options *options)
+{
+	static const char *const other_columns[] = {"overhead", "overhead_children", "sample", "period", NULL};
+	const char *first = NULL;
+	size_t count = 0;
+	bool function = false;
+	for (const char *at = options->sort; *at;) {
+		size_t length = strcspn(at, ",");
+		const char *const *key = by_choices, *const *other = other_columns;
+		while (*key && (strncmp(*key, at, length) || strlen(*key) != length))
+			key++;
+		while (*other && (strncmp(*other, at, length) || strlen(*other) != length))
+			other++;
+		bool short_symbol = length == 3 && !strncmp(at, "sym", 3);
+		if (!*key && !*other && !short_symbol)
+			return say_usage(&command_report,
+					 "--sort is self, total or name, or what --by takes, not '%.*s'", (int)length,
+					 at);
+		const char *by = short_symbol ? "function" : plain_name(*key);
+		if (*key || short_symbol) {
+			function = function || is(by, "function");
+			first = first ? first : by;
+			count++;
+		}
+		at += length + (at[length] == ',');
+	}
+	if (count > 1 && !function)
+		return say_usage(&command_report, "--sort %s: a table has rows of one kind, such as --by %s",
+				 options->sort, first);
+	if (function && strstr(options->sort, "comm"))
+		say_note("rows are functions of all threads; --by comm has a row for each name of a thread");
+	if (first && !options->by)
+		options->by = function ? "function" : first;
+	options->sort = "self";
+	return -1;
+}
+
+static int settle_sort(struct report_options *options)
+{
+	if (!options->sort)
+		options->sort = options->children && !options->no_children ? "total" : "self";
+	for (const char *const *choice = sort_choices; *choice; choice++)
+		if (is(options->sort, *choice))
+			return -1;
+	return settle_sort_keys(options);
+}
+
+/* "graph,0.5,callee": how perf prints call graphs. */
+static int settle_call_graph(struct report_options *options)
+{
+	const char *at = options->call_graph;
+	if (!at || !strncmp(at, "none", 4))
+		return -1;
+	if (!strncmp(at, "folded", 6))
+		return say_usage(&command_report, "-g %s: wick fold FILE prints folded stacks", at);
+	bool callee = strstr(at, "callee");
+	options->bottom_up = options->bottom_up || callee;
+	options->tree = !options->bottom_up;
+	while (*at) {
+		char *end;
+		double percent = strtod(at, &end);
+		if (end != at && (!*end || *end == ',') && options->min_percent < 0 && percent >= 0 && percent <= 100)
+			options->min_percent = percent;
+		at += strcspn(at, ",");
+		at += *at == ',';
+	}
+	return -1;
+}
+
 /* Settles what depends on several options. -1 to go on, else the exit code. */
 static int settle(struct report_options *options)
 {
 	const struct command *command = &command_report;
+	int code = settle_sort(options);
+	if (code < 0)
+		code = settle_call_graph(options);
+	if (code >= 0)
+		return code;
 	if (options->tree && options->bottom_up)
 		return say_usage(command, "--tree and --bottom-up exclude each other");
 	bool tree = options->tree || options->bottom_up;
@@ -160,6 +302,7 @@ static int settle(struct report_options *options)
 	options->input.by_cgroup = is(options->by, "cgroup");
 	if (options->limit < 0)
 		options->limit = text && !tree ? 30 : 0;
+	options->table_percent = options->min_percent;
 	if (options->min_percent < 0)
 		options->min_percent = text ? 0.5 : 0;
 	return -1;
@@ -270,6 +413,23 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 					     "Function";
 }
 
+/* Rows are in their order: those that are left out are the last. A table has at least one. */
+static void limit_by_percent(struct run *run, const struct function_table *table, bool by_total, struct buf *rest)
+{
+	struct report *report = &run->report;
+	double least = run->options.table_percent / 100 * (double)report->total;
+	size_t rows = 0;
+	while (rows < table->count &&
+	       (double)(by_total ? table->rows[rows].total[0] : table->rows[rows].self[0]) >= least)
+		rows++;
+	rows = rows ? rows : 1;
+	if (report->limit && report->limit <= rows)
+		return;
+	report->limit = rows;
+	buf_printf(rest, "below %g %%", run->options.table_percent);
+	report->rest = rest->data;
+}
+
 static void write_table(struct run *run)
 {
 	struct function_table table;
@@ -285,6 +445,9 @@ static void write_table(struct run *run)
 				    is(options->sort, "name")  ? FUNCTIONS_BY_NAME :
 								 FUNCTIONS_BY_SELF;
 	function_table_sort(&table, order);
+	CLEANUP_BUF struct buf rest = {0};
+	if (options->table_percent > 0 && order != FUNCTIONS_BY_NAME)
+		limit_by_percent(run, &table, order == FUNCTIONS_BY_TOTAL, &rest);
 	if (is(options->format, "json"))
 		report_json_table(&run->report, &table, &run->out);
 	else if (is(options->format, "csv"))
@@ -329,9 +492,7 @@ static int report_loaded(struct run *run)
 
 static int report_run(int argc, char **argv)
 {
-	struct run run = {
-		.options = {
-			.input = input_defaults(true), .sort = "self", .min_percent = -1, .limit = -1, .width = -1}};
+	struct run run = {.options = {.input = input_defaults(true), .min_percent = -1, .limit = -1, .width = -1}};
 	int code = options_parse(&command_report, argc, argv, &run.options, &run.files);
 	if (code >= 0)
 		return code;
@@ -362,6 +523,7 @@ const struct command command_report = {
 		"symbol, and what would help.\n\n"
 		"Without FILE standard input is read, or the file perf.data when standard input is a terminal.",
 	.options = report_rows,
+	.perf_options = report_perf_rows,
 	.examples = report_examples,
 	.run = report_run,
 };

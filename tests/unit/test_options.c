@@ -216,7 +216,8 @@ static void tables_are_complete(void **state)
 				fail_msg("%s --%s has no useful help", commands[c]->name, row->name);
 			if (row->type != OPTION_FLAG && !row->argument)
 				fail_msg("%s --%s does not name its value", commands[c]->name, row->name);
-			if ((row->type == OPTION_CHOICE) != (row->choices != NULL))
+			bool text = row->type == OPTION_STRING || row->type == OPTION_OPTIONAL;
+			if (row->type == OPTION_CHOICE ? !row->choices : row->choices && !text)
 				fail_msg("%s --%s: choices and type disagree", commands[c]->name, row->name);
 			if (row->negatable && row->type != OPTION_FLAG)
 				fail_msg("%s --%s: only flags can be negated", commands[c]->name, row->name);
@@ -228,6 +229,34 @@ static void tables_are_complete(void **state)
 			}
 		}
 	}
+}
+
+static bool has_letter(const struct command *command, char letter)
+{
+	for (const struct option_row *row = NULL; letter && (row = option_next(command, row));)
+		if (row->letter == letter)
+			return true;
+	return false;
+}
+
+/* A letter of perf's that wick uses for something else would be dead in the second table. */
+static void tables_for_perf_are_complete(void **state)
+{
+	(void)state;
+	size_t count = 0;
+	for (size_t c = 0; commands[c]; c++) {
+		const struct option_row *first = option_next_perf(commands[c], NULL);
+		for (const struct option_row *row = first; row; row = option_next_perf(commands[c], row), count++) {
+			if (row->type == OPTION_REFUSED && (!row->help || strlen(row->help) < 10))
+				fail_msg("%s --%s is refused without a word", commands[c]->name, row->name);
+			if (has_letter(commands[c], row->letter))
+				fail_msg("%s -%c has another meaning", commands[c]->name, row->letter);
+			for (const struct option_row *other = first; other < row; other++)
+				if (!strcmp(other->name, row->name) || (row->letter && other->letter == row->letter))
+					fail_msg("%s --%s is there twice", commands[c]->name, row->name);
+		}
+	}
+	assert_true(count > 100);
 }
 
 /* Lines of help fit the width, except for examples, which cannot be broken. */
@@ -261,6 +290,7 @@ int main(void)
 		TEST(lists_collect),
 		TEST(two_dashes_end_the_options),
 		TEST(tables_are_complete),
+		TEST(tables_for_perf_are_complete),
 		TEST(help_fits_the_width),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
