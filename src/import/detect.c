@@ -4,6 +4,7 @@
 #include "import/perf_frame.h"
 
 #define LINES_TO_SEE 2000
+#define HEAD_OF_TABLE 4096
 #define BYTES_TO_SEE ((size_t)64 << 10) /* unless nothing in them tells */
 
 struct signs {
@@ -76,6 +77,23 @@ static bool is_binary(const char *data, size_t size)
 	return controls > 16 && controls > size / 20;
 }
 
+static bool starts_with(const char *data, size_t size, const char *text)
+{
+	return size >= strlen(text) && memcmp(data, text, strlen(text)) == 0;
+}
+
+/* Some rows of wick's own tables end in a number, as folded stacks do. */
+static const char *guess_table(const char *data, size_t size)
+{
+	size_t seen = size < HEAD_OF_TABLE ? size : HEAD_OF_TABLE;
+	if (starts_with(data, size, "Before  ") && memmem(data, seen, "\nAfter   ", 9))
+		return "this is the table of wick diff; wick diff A B -o diff.svg draws the difference, and wick diff "
+		       "--format folded A B | wick flame does too";
+	if (starts_with(data, size, "Total   ") && memmem(data, seen, "\nInput   ", 9))
+		return "this is the table of wick report; give wick the recording or the folded stacks";
+	return NULL;
+}
+
 static const char *guess_rubbish(const char *data, size_t size)
 {
 	if (size >= 8 && (memcmp(data, "PERFILE2", 8) == 0 || memcmp(data, "2ELIFREP", 8) == 0))
@@ -95,6 +113,9 @@ const struct import_format *detect_format(const char *data, size_t size, bool pe
 {
 	struct signs signs = {0};
 	size_t lines = 0;
+	*ret_guess = guess_table(data, size);
+	if (*ret_guess)
+		return NULL;
 	if (is_binary(data, size < BYTES_TO_SEE ? size : BYTES_TO_SEE)) {
 		*ret_guess = guess_rubbish(data, size);
 		return NULL;

@@ -235,7 +235,7 @@ static void add_rest(struct buf *out, const struct diff_view *view, const size_t
 		text_grouped(out, (int64_t)noise);
 		buf_str(out, " of them within noise");
 	}
-	buf_printf(out, " (--limit %zu; 0 shows all)", view->limit);
+	buf_str(out, " (--limit 0 shows all)");
 	screen_style(out, view->colour, STYLE_PLAIN);
 	buf_char(out, '\n');
 }

@@ -45,7 +45,7 @@ wick diff: what changed, and how sure that is.
     Before     After      Change     Weight  Confidence  Function itself
    38.83 %   47.81 %    +8.97 pp    +50.0 %     >99.9 %  lex
     0.00 %    3.19 %    +3.19 pp        new     >99.9 %  new
-  … 3 more changed, 2 of them within noise (--limit 2; 0 shows all)
+  … 3 more changed, 2 of them within noise (--limit 0 shows all)
   
   8 folded stacks
   $ wick diff -n --show total before.folded after.folded
