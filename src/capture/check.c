@@ -1,8 +1,10 @@
 #include "capture/check.h"
 
 #include "capture/check_files.h"
+#include "capture/denied.h"
 #include "capture/engine_choice.h"
 #include "capture/tracefs.h"
+#include "symbol/advice.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +15,6 @@
 #define SYSCTL "/proc/sys/kernel/"
 #define SETTING(name, value) "sudo sysctl kernel." name "=" value
 #define SETTING_KEPT(name, value) "echo kernel." name "=" value " | sudo tee -a /etc/sysctl.d/99-wick.conf"
-#define UNSAFE_PROFILE "docker run --security-opt seccomp=unconfined --cap-add PERFMON … (podman alike)"
 
 /* --- this system --- */
 
@@ -91,6 +92,15 @@ static void ok(struct check_result *result)
 	result->limits = result->now = result->forever = "";
 }
 
+/* Where this user is root already, sudo and settings of the kernel do not give what is missing. */
+static void as_root(const struct check_system *system, struct check_result *result)
+{
+	if (!check_root(system) && !check_user_namespace(system))
+		return;
+	result->now = denied_step(system);
+	result->forever = "";
+}
+
 static void kernel(const struct check_system *system, struct check_result *result)
 {
 	CLEANUP_BUF struct buf release = {0};
@@ -121,7 +131,10 @@ static void own_processes(const struct check_system *system, struct check_result
 		result->forever = "use a kernel with CONFIG_PERF_EVENTS";
 	} else if (filtered && (error == EPERM || error == ENOSYS) && paranoid <= 2) {
 		buf_str(&result->state, ", a seccomp filter is in the way");
-		result->now = result->forever = UNSAFE_PROFILE;
+		result->now = DENIED_PROFILE;
+		result->forever = "";
+	} else {
+		as_root(system, result);
 	}
 }
 
@@ -161,6 +174,7 @@ static void paranoid(const struct check_system *system, struct check_result *res
 		buf_str(&result->state, "; of no effect here, wick has the privileges");
 	if (level > 2 && !privileged)
 		result->verdict = CHECK_BAD;
+	as_root(system, result);
 	if (level < 1 || privileged)
 		ok(result);
 }
@@ -181,6 +195,10 @@ static void kernel_addresses(const struct check_system *system, struct check_res
 		return;
 	}
 	buf_str(&result->state, ": kernel addresses are hidden");
+	if (check_root(system) || check_user_namespace(system)) {
+		as_root(system, result);
+		return;
+	}
 	/* With 0 they are shown to whoever may record the kernel. */
 	if (level == 0) {
 		buf_str(&result->state, " from who may not record the kernel");
@@ -261,7 +279,8 @@ static void capabilities(const struct check_system *system, struct check_result 
 		if (check_capable(system, listed[i].number))
 			buf_printf(&result->state, "%s%s", result->state.size ? ", " : "", listed[i].name);
 	if (!result->state.size)
-		buf_str(&result->state, "none");
+		buf_str(&result->state, "none of CAP_PERFMON, CAP_BPF, CAP_SYS_PTRACE, CAP_SYS_ADMIN");
+	as_root(system, result);
 	bool admin = check_capable(system, CAN_SYS_ADMIN);
 	if (check_privileged(system) && (admin || check_capable(system, CAN_SYS_PTRACE)))
 		ok(result);
@@ -282,6 +301,7 @@ static void bpf(const struct check_system *system, struct check_result *result)
 		return;
 	}
 	buf_add(&result->state, reason.data, reason.size);
+	as_root(system, result);
 	if (facts.capable || !facts.bpf) {
 		result->now = "";
 		result->forever = "use a kernel of 6.1.36, 6.3.10 or later with CONFIG_BPF_SYSCALL and "
@@ -369,6 +389,7 @@ static void tracing(const struct check_system *system, struct check_result *resu
 	result->forever = "";
 }
 
+/* A file of Docker's stays when its image becomes the disk of a machine, and a chroot is no container. */
 static const char *container(const struct check_system *system)
 {
 	static const struct {
@@ -378,6 +399,12 @@ static const char *container(const struct check_system *system)
 		       {"libpod", "Podman"},
 		       {"lxc", "LXC"},
 		       {"containerd", "containerd"}};
+	bool apart = false;
+	static const char *const namespaces[] = {"cgroup", "ipc", "pid", "uts"};
+	for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
+		apart = apart || check_other_namespace(system, namespaces[i]);
+	if (!apart)
+		return NULL;
 	if (check_exists(system, "/.dockerenv"))
 		return "Docker";
 	if (check_exists(system, "/run/.containerenv"))
@@ -403,13 +430,17 @@ static void place(const struct check_system *system, struct check_result *result
 		buf_str(&result->state, "real machine");
 	if (box)
 		buf_printf(&result->state, ", in a container (%s)", box);
-	else
+	if (!box || !check_other_namespace(system, "pid"))
 		ok(result);
 }
 
 static void debuginfod(const struct check_system *system, struct check_result *result)
 {
-	const char *servers = system->environment("DEBUGINFOD_URLS");
+	const char *servers = system->environment("DEBUGINFOD_URLS"), *server = advice_server(system->root);
+	snprintf(result->room[0], sizeof result->room[0], "export DEBUGINFOD_URLS=%s", server);
+	snprintf(result->room[1], sizeof result->room[1], "echo 'export DEBUGINFOD_URLS=%s' >>~/.profile", server);
+	result->now = result->room[0];
+	result->forever = result->room[1];
 	buf_str(&result->state, servers && *servers ? servers : "DEBUGINFOD_URLS is not set");
 	if (servers && *servers)
 		ok(result);
@@ -448,10 +479,10 @@ static const struct check_row {
 	 "install a kernel of 5.15 or later"},
 	{"own processes", own_processes, CHECK_BAD, "nothing can be recorded",
 	 SETTING("perf_event_paranoid", "2") ", or run wick with sudo", SETTING_KEPT("perf_event_paranoid", "2")},
-	{"seccomp", seccomp, CHECK_WARN, "nothing can be recorded in this container", UNSAFE_PROFILE,
+	{"seccomp", seccomp, CHECK_WARN, "nothing can be recorded in this container", DENIED_PROFILE,
 	 "allow perf_event_open in the container's seccomp profile"},
 	{"perf_event_paranoid", paranoid, CHECK_WARN,
-	 "no kernel frames, no other users' processes, no whole-system recording",
+	 "no kernel frames, no whole-system recording",
 	 SETTING("perf_event_paranoid", "-1") ", or run wick with sudo", SETTING_KEPT("perf_event_paranoid", "-1")},
 	{"kptr_restrict", kernel_addresses, CHECK_WARN, "kernel frames have no names",
 	 SETTING("kptr_restrict", "0") " kernel.perf_event_paranoid=1, or run wick with sudo",
@@ -463,7 +494,7 @@ static const struct check_row {
 	{"stack depth", stack_depth, CHECK_WARN, "--call-graph fp cuts deeper stacks",
 	 SETTING("perf_event_max_stack", "127"), SETTING_KEPT("perf_event_max_stack", "127")},
 	{"capabilities", capabilities, CHECK_WARN,
-	 "only this user's processes, in user space when perf_event_paranoid is 2", "run wick with sudo",
+	 "only this user's processes, in user space when perf_event_paranoid is 2", "run with sudo",
 	 "sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog=ep \"$(command -v wick)\""},
 	{"BPF", bpf, CHECK_WARN, "the ring engine is used: more work for each sample", "run wick with sudo",
 	 "sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog=ep \"$(command -v wick)\""},
@@ -477,9 +508,7 @@ static const struct check_row {
 	 "echo 'nodev /sys/kernel/tracing tracefs defaults 0 0' | sudo tee -a /etc/fstab"},
 	{"machine", place, CHECK_WARN, "processes outside the container are not seen",
 	 "run wick on the host, or: docker run --pid=host --cap-add PERFMON --cap-add SYS_PTRACE …", ""},
-	{"debuginfod", debuginfod, CHECK_WARN, "debug information that is not installed is not fetched",
-	 "export DEBUGINFOD_URLS=https://debuginfod.elfutils.org",
-	 "echo 'export DEBUGINFOD_URLS=https://debuginfod.elfutils.org' >>~/.profile"},
+	{"debuginfod", debuginfod, CHECK_WARN, "debug information that is not installed is not fetched", "", ""},
 	{"cache", cache, CHECK_WARN, "unwind tables and symbols are made anew in every run",
 	 "export XDG_CACHE_HOME=/var/tmp", ""},
 };

@@ -36,6 +36,7 @@ struct check_result {
 	const char *limits;
 	const char *now; /* command that mends it until the next reboot */
 	const char *forever; /* and for good */
+	char room[2][128]; /* for the two, where they are not constants: a result is not copied */
 };
 
 /* The number of questions; check_run() answers the one of an index below it. Release the result's state. */

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,9 +90,51 @@ uint64_t check_status(const struct check_system *system, const char *field, int 
 	return 0;
 }
 
+bool check_root(const struct check_system *system)
+{
+	CLEANUP_BUF struct buf text = {0};
+	const char *line = check_read(system, "/proc/self/status", &text) ? strstr(text.data, "\nUid:") : NULL;
+	unsigned real, effective;
+	return line && sscanf(line, "\nUid: %u %u", &real, &effective) == 2 && effective == 0;
+}
+
+bool check_user_namespace(const struct check_system *system)
+{
+	CLEANUP_BUF struct buf text = {0};
+	unsigned inside, outside, count;
+	if (!check_read(system, "/proc/self/uid_map", &text) ||
+	    sscanf(text.data, "%u %u %u", &inside, &outside, &count) != 3)
+		return false;
+	return inside || outside || count != UINT32_MAX;
+}
+
+bool check_other_namespace(const struct check_system *system, const char *name)
+{
+	/* These numbers are fixed in the kernel (include/uapi/linux/nsfs.h has them since 6.18). */
+	static const struct {
+		const char *name;
+		unsigned inode;
+	} first[] = {{"cgroup", 0xeffffffbu}, {"ipc", 0xefffffffu}, {"pid", 0xeffffffcu}, {"uts", 0xeffffffeu}};
+	CLEANUP_BUF struct buf full = {0};
+	char link[64];
+	unsigned inode;
+	buf_printf(&full, "%s/proc/self/ns/%s", system->root, name);
+	ssize_t length = readlink(full.data, link, sizeof link - 1);
+	if (length <= 0)
+		return false;
+	link[length] = '\0';
+	const char *bracket = strchr(link, '[');
+	if (!bracket || sscanf(bracket, "[%u]", &inode) != 1)
+		return false;
+	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+		if (!strcmp(first[i].name, name))
+			return inode != first[i].inode;
+	return false;
+}
+
 bool check_capable(const struct check_system *system, enum check_capability capability)
 {
-	return check_status(system, "CapEff:", 16) >> capability & 1;
+	return !check_user_namespace(system) && check_status(system, "CapEff:", 16) >> capability & 1;
 }
 
 bool check_privileged(const struct check_system *system)

@@ -6,6 +6,9 @@
 
 #include <stdint.h>
 
+/* What lets a container record. */
+#define DENIED_PROFILE "docker run --security-opt seccomp=unconfined --cap-add PERFMON … (podman alike)"
+
 /* The first 64 KiB of a file; false when it cannot be read. */
 bool check_read(const struct check_system *system, const char *path, struct buf *out);
 /* A file that holds one number. */
@@ -27,7 +30,12 @@ enum check_capability {
 	CAN_PERFMON = 38,
 	CAN_BPF
 };
+/* In a user namespace nothing is capable: the kernel asks for capabilities over the whole machine. */
 bool check_capable(const struct check_system *system, enum check_capability capability);
+bool check_root(const struct check_system *system); /* this user is called root */
+bool check_user_namespace(const struct check_system *system);
+/* "pid", "uts", …: not the one that the kernel started with. False when it cannot be read. */
+bool check_other_namespace(const struct check_system *system, const char *name);
 /* perf_event_paranoid does not hold for this user. */
 bool check_privileged(const struct check_system *system);
 

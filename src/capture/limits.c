@@ -1,13 +1,8 @@
 #include "capture/limits.h"
 
-#include <linux/capability.h>
-#include <stdio.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "capture/check_files.h"
 
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38 /* Linux 5.8 */
-#endif
+#include <stdio.h>
 
 static bool read_number(const char *path, long long *ret_value)
 {
@@ -19,21 +14,15 @@ static bool read_number(const char *path, long long *ret_value)
 	return read;
 }
 
-static bool has_capability(unsigned capability)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[2] = {0};
-	return syscall(SYS_capget, &header, data) == 0 && data[capability / 32].effective >> (capability % 32) & 1;
-}
-
 struct capture_limits capture_limits_read(void)
 {
 	long long paranoid = 2, rate = 100000;
 	struct capture_limits limits = {0};
+	struct check_system system = check_this_system();
 	limits.supported = read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
 	read_number("/proc/sys/kernel/perf_event_max_sample_rate", &rate);
 	limits.paranoid = (int)paranoid;
-	limits.privileged = has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN);
+	limits.privileged = check_privileged(&system);
 	limits.kernel_samples = limits.privileged || paranoid < 2;
 	limits.whole_system = limits.privileged || paranoid < 1;
 	limits.tracepoints = limits.privileged || paranoid < 0;

@@ -1,6 +1,9 @@
 #include "capture/open.h"
 
+#include "capture/denied.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,23 +25,17 @@ int open_refused(const struct capture_event *event, const struct target *target,
 		 struct err *err)
 {
 	const char *name = event ? event->name : "mappings";
+	struct check_system system = check_this_system();
+	char process[64];
 	switch (error) {
 	case EACCES:
 	case EPERM:
 		if (target_is_by_cpu(target))
-			return err_set(err, ERR_DENIED,
-				       "may not record whole CPUs: be root, or as root: sysctl "
-				       "kernel.perf_event_paranoid=0");
+			return denied_set(err, &system, "the whole system", false, error);
 		if (target->command && !target->clock)
-			return err_set(
-				err, ERR_DENIED,
-				"may not record: the kernel refuses perf_event_open; as root: sysctl "
-				"kernel.perf_event_paranoid=2 (in a container its seccomp profile may forbid it: "
-				"--cap-add PERFMON)");
-		return err_set(err, ERR_DENIED,
-			       "may not record thread %d: it is another user's or protected; be root or its "
-			       "user",
-			       (int)tid);
+			return denied_set_own(err, &system, error);
+		snprintf(process, sizeof process, "process %d", (int)target_process_of(tid));
+		return denied_set(err, &system, process, true, error);
 	case ENOENT:
 	case EOPNOTSUPP:
 	case ENODEV:
@@ -51,6 +48,8 @@ int open_refused(const struct capture_event *event, const struct target *target,
 		return err_set(err, ERR_SYSTEM,
 			       "too many threads for the open files allowed; see ulimit -Hn, or record fewer");
 	case ENOSYS:
+		if (denied_by_filter(&system, error))
+			return denied_set_own(err, &system, error);
 		return err_set(err, ERR_SYSTEM, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
 	case EBUSY:
 		return err_set(err, ERR_SYSTEM, "%s: all counters of the PMU are taken by others", name);

@@ -1,6 +1,7 @@
 /* Opening a recorder: what is recorded, by which events and which engine, and what it waits for. */
 #include "base/buf.h"
 #include "bpf/layout.h"
+#include "capture/denied.h"
 #include "capture/engine_events.h"
 #include "capture/limits.h"
 #include "capture/pmu.h"
@@ -40,10 +41,10 @@ static int choose_events(struct recorder *recorder, const struct capture_limits 
 {
 	struct capture_events *events = recorder->options.events;
 	struct record_types_options types = types_options(recorder);
+	struct check_system system = check_this_system();
 	int result = record_types_events(events, &types, limits, err);
 	if (result)
 		return result;
-	bool told = false;
 	for (size_t i = 0; i < events->count; i++) {
 		struct capture_event *event = &events->items[i];
 		/* These always happen in the kernel, or always outside of it. */
@@ -53,17 +54,9 @@ static int choose_events(struct recorder *recorder, const struct capture_limits 
 		if (fixed && recorder->options.no_kernel)
 			event->attr.exclude_callchain_kernel = 1;
 		if (wants_kernel && !limits->kernel_samples && event->modes_chosen)
-			return err_set(err, ERR_DENIED,
-				       "%s: kernel samples need root, or as root: sysctl "
-				       "kernel.perf_event_paranoid=1",
-				       event->name);
-		if (wants_kernel && !limits->kernel_samples && !recorder->options.no_kernel && !told) {
-			recorder_note(recorder,
-				      "user space only: kernel.perf_event_paranoid is %d; root, or sysctl "
-				      "kernel.perf_event_paranoid=1, adds the kernel's part",
-				      limits->paranoid);
-			told = true;
-		}
+			return denied_set(err, &system, event->name, false, EACCES);
+		if (wants_kernel && !limits->kernel_samples && !recorder->options.no_kernel)
+			recorder->user_only = true;
 		if (wants_kernel && !event->modes_chosen && (!limits->kernel_samples || recorder->options.no_kernel))
 			capture_event_user_only(event);
 		recorder->kernel = recorder->kernel || !event->attr.exclude_kernel;
@@ -106,12 +99,13 @@ static int choose_cgroup(struct recorder *recorder, const struct capture_limits 
 	if (folder < 0)
 		return folder;
 	bool allowed = limits->whole_system;
+	struct check_system system = check_this_system();
 	bool by_kernel = allowed && can_follow_cgroup(folder, recorder->target.cpus[0]);
 	if (!by_kernel)
 		recorder_note(
 			recorder, "recording the processes that are in the cgroup now and their children: %s",
 			allowed ? "the kernel has the perf_event controller in another hierarchy" :
-				  "to follow who joins it needs root, or as root: sysctl kernel.perf_event_paranoid=0");
+				  denied_step(&system));
 	return target_set_cgroup(&recorder->target, folder, by_kernel, err);
 }
 
@@ -119,12 +113,10 @@ static int choose_target(struct recorder *recorder, const struct capture_limits 
 {
 	const struct recorder_options *options = &recorder->options;
 	struct target *target = &recorder->target;
+	struct check_system system = check_this_system();
 	target->whole_system = options->whole_system;
 	if (options->whole_system && !limits->whole_system)
-		return err_set(err, ERR_DENIED,
-			       "may not record the whole system with kernel.perf_event_paranoid %d: be root, "
-			       "or as root: sysctl kernel.perf_event_paranoid=0",
-			       limits->paranoid);
+		return denied_set(err, &system, "the whole system", false, EACCES);
 	int result = target_set_cpus(target, options->cpus, err);
 	if (!result && options->cgroup)
 		result = choose_cgroup(recorder, limits, err);
@@ -341,10 +333,15 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		result = target_start_command(&recorder->target, options->command, &recorder->old_mask, err);
 	if (!result)
 		result = rings_open(&recorder->rings, &rings, err);
+	struct check_system system = check_this_system();
+	if (!result && recorder->user_only)
+		recorder_note(recorder,
+			      "user space only, without the kernel's part: kernel.perf_event_paranoid is %d; %s",
+			      limits.paranoid, denied_step(&system));
 	if (!result && rings_denied(recorder->rings))
-		recorder_note(recorder, "%zu %s left out: another user's or protected; root may record them",
-			      rings_denied(recorder->rings),
-			      rings_denied(recorder->rings) == 1 ? "thread is" : "threads are");
+		recorder_note(recorder, "permission denied for %zu %s of other users: %s",
+			      rings_denied(recorder->rings), rings_denied(recorder->rings) == 1 ? "thread" : "threads",
+			      denied_step(&system));
 	if (!result && recorder->engine)
 		result = engine_tap_open(&recorder->tap, recorder->engine, &recorder->target, options->events,
 					 options->cpus, err);

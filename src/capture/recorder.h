@@ -24,6 +24,7 @@ struct recorder {
 	int *process_fds; /* become readable when the process ends */
 	size_t process_count, processes_left;
 	bool kernel; /* samples of the kernel are recorded */
+	bool user_only; /* they were wanted, and are not allowed */
 	bool samples_on, paused;
 	uint64_t started;
 	struct event_sink asleep; /* gets the threads that wait when the recording begins; empty: not asked for */

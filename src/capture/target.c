@@ -139,8 +139,7 @@ static int add_process(struct target *target, int32_t pid, struct err *err)
 	return 0;
 }
 
-/* The process of a thread; -1 when there is no such thread. */
-static int32_t process_of(int32_t tid)
+int32_t target_process_of(int32_t tid)
 {
 	char path[64], line[256];
 	int pid = -1;
@@ -156,7 +155,7 @@ static int32_t process_of(int32_t tid)
 
 static int add_thread(struct target *target, int32_t tid, struct err *err)
 {
-	int32_t pid = process_of(tid);
+	int32_t pid = target_process_of(tid);
 	if (pid < 0)
 		return err_set(err, ERR_SYSTEM, "there is no thread %d", (int)tid);
 	add_pid(target, pid);

@@ -37,6 +37,8 @@ int target_add_processes(struct target *target, const char *list, struct err *er
 int target_add_threads(struct target *target, const char *list, struct err *err);
 /* Adds the processes that are found; ERR_SYSTEM when there are none, which `what` says whose they would be. */
 int target_add_found(struct target *target, const struct find_wish *wish, const char *what, struct err *err);
+/* The process of a thread; -1 when there is no such thread. */
+int32_t target_process_of(int32_t tid);
 /* Makes `folder`, which is taken over, the target: by the kernel's own means, or the processes that are in it now. */
 int target_set_cgroup(struct target *target, int folder, bool by_kernel, struct err *err);
 /* Events are opened for CPUs and not for threads. */

@@ -141,12 +141,8 @@ static void stop_collector(struct record_run *run)
 static int open_all(struct record_run *run)
 {
 	struct err err = {0};
-	if (open_recorder(run, &err)) {
-		int code = say_failure(&err);
-		if (err.code == ERR_DENIED)
-			record_show_causes(run);
-		return code;
-	}
+	if (open_recorder(run, &err))
+		return say_failure(&err);
 	int code = run->no_files ? -1 : record_make_folder(run);
 	if (code < 0 && record_open_files(run, &err))
 		code = say_failure(&err);

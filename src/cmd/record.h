@@ -130,8 +130,6 @@ void record_show_start(struct record_run *run);
 /* The line that changes while recording. */
 void record_show_progress(struct record_run *run, const struct recorder_progress *progress);
 void record_show_end(const struct record_run *run);
-/* After a recording was not allowed: what `wick doctor` says about it. */
-void record_show_causes(const struct record_run *run);
 /* The hottest functions, how good the recording is, what would make it better, and where the files are. */
 void record_show_summary(struct record_run *run);
 

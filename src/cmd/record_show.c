@@ -123,16 +123,9 @@ static void show_check(const char *row)
 	if (!check_run_name(&system, row, &result))
 		return;
 	if (result.verdict != CHECK_OK)
-		say_note("%s %s; limits: %s; until reboot: %s; for good: %s", result.name, result.state.data,
-			 result.limits, *result.now ? result.now : "-", *result.forever ? result.forever : "-");
+		say_note("%s: %s: %s; %s", result.name, result.state.data, result.limits,
+			 *result.now ? result.now : result.forever);
 	buf_release(&result.state);
-}
-
-void record_show_causes(const struct record_run *run)
-{
-	static const char *const rows[] = {"own processes", "seccomp", "perf_event_paranoid"};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows && !run->options.quiet; i++)
-		show_check(rows[i]);
 }
 
 /* Shares of a few samples say little, which a table does not show. */

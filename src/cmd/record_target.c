@@ -1,3 +1,4 @@
+#include "capture/denied.h"
 #include "capture/limits.h"
 #include "cmd/record.h"
 
@@ -63,9 +64,8 @@ static int choose_system(struct record_run *run)
 	run->options.all = true;
 	if (limits.whole_system)
 		return -1;
-	say_error("only root may watch everything that runs (kernel.perf_event_paranoid is %d): name a process with -p "
-		  "PID, or be root",
-		  limits.paranoid);
+	struct check_system system = check_this_system();
+	say_error("permission denied for the whole system: %s, or name a process with -p PID", denied_step(&system));
 	return EXIT_FAILED;
 }
 

@@ -1,5 +1,8 @@
 #include "event/advice.h"
 
+#include <inttypes.h>
+
+#define USUAL_HZ 99
 #define STACK_BYTES_MOST 65528 /* the most that perf copies of a stack */
 #define WICK_STACK_BYTES_MOST 63488 /* the most that wick record does */
 
@@ -30,19 +33,22 @@ void advice_on_truncated(struct buf *out, const struct advice_facts *facts)
 	else if (ends[STACK_ABSENT] > ends[STACK_DEEP] && ends[STACK_ABSENT] >= ends[STACK_BROKEN])
 		buf_str(out, "memory of the stack was swapped out or not there when the sample was taken");
 	else if (ends[STACK_DEEP] >= ends[STACK_BROKEN] && ends[STACK_DEEP])
-		buf_str(out, "deeper than the kernel follows call chains: sysctl kernel.perf_event_max_stack=1024, and "
-			     "record with --call-graph fp --max-stack 1024");
+		buf_str(out, "deeper than the kernel follows call chains: sudo sysctl kernel.perf_event_max_stack=1024, "
+			     "and record again");
 	else if (ends[STACK_BROKEN] && facts->by_wick)
 		buf_str(out, "code without unwind tables or frame pointers, or that was changing its stack");
 	else if (ends[STACK_BROKEN] && !facts->stack_bytes)
 		buf_str(out, "code without frame pointers: record with --call-graph dwarf");
 }
 
-const char *advice_on_lost(const struct advice_facts *facts)
+void advice_on_lost(struct buf *out, const struct advice_facts *facts)
 {
+	uint64_t half = facts->frequency / 2, fewer = !facts->frequency || half > USUAL_HZ ? USUAL_HZ : half;
 	if (facts->each)
-		return "they came faster than they could be taken: record for a shorter time, or one of many (-e EVENT "
-		       "-c 100)";
-	return facts->by_wick ? "record fewer samples (-F 99)" :
-				"record with a larger buffer (-m 16M) or fewer samples (-F 99)";
+		buf_str(out, "they came faster than they could be taken: record for a shorter time, or one of many (-e "
+			     "EVENT -c 100)");
+	else if (facts->by_wick)
+		buf_printf(out, "record fewer samples (-F %" PRIu64 ")", fewer ? fewer : 1);
+	else
+		buf_str(out, "record with a larger buffer (-m 16M)");
 }

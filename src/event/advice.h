@@ -10,10 +10,11 @@ struct advice_facts {
 	uint32_t stack_bytes; /* of the largest copies; 0: there were none */
 	bool by_wick; /* who recorded, and has looked into unwind tables then */
 	bool each; /* some event is told each time it happens */
+	uint64_t frequency; /* the highest that was asked for; 0: none */
 };
 
 /* Adds nothing when no stack ended early. */
 void advice_on_truncated(struct buf *out, const struct advice_facts *facts);
-const char *advice_on_lost(const struct advice_facts *facts);
+void advice_on_lost(struct buf *out, const struct advice_facts *facts);
 
 #endif

@@ -567,14 +567,15 @@ static void advise(const struct collector *collector, struct profile *profile)
 		const struct source_facts *source = &collector->sources[i];
 		facts.stack_bytes = source->stack_bytes > facts.stack_bytes ? source->stack_bytes : facts.stack_bytes;
 		facts.each |= source->each;
+		facts.frequency = source->frequency > facts.frequency ? source->frequency : facts.frequency;
 	}
-	const char *lost = advice_on_lost(&facts);
-	struct buf text CLEANUP_BUF = {0};
+	struct buf text CLEANUP_BUF = {0}, lost CLEANUP_BUF = {0};
+	advice_on_lost(&lost, &facts);
 	advice_on_truncated(&text, &facts);
 	if (text.size)
 		profile->quality.truncated_advice = profile_string(profile, text.data, text.size);
 	if (collector->lost)
-		profile->quality.lost_advice = profile_string(profile, lost, strlen(lost));
+		profile->quality.lost_advice = profile_string(profile, lost.data, lost.size);
 }
 
 static bool has_kernel_frames(const struct profile *addresses)

@@ -35,6 +35,7 @@ struct source_facts source_facts_of(const struct perf_event_attr *attr, const ch
 			attr_is_clock(attr) ? "ns" :
 					      profile_unit_of(name),
 		.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
+		.frequency = attr->freq ? attr->sample_freq : 0,
 		.each = !attr->freq && attr->sample_period == 1 && !is_dummy(attr),
 	};
 }

@@ -15,6 +15,7 @@ struct source_facts {
 	uint32_t stack_bytes; /* of the copies of the stack */
 	bool monotonic; /* times are of CLOCK_MONOTONIC */
 	bool each; /* a sample for each time it happens */
+	uint64_t frequency; /* 0: a period */
 };
 
 /* Clocks of the CPU or a task, whose period is a time. */

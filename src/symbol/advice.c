@@ -94,7 +94,31 @@ bool advice_package(struct buf *out, const char *folder, const char *path, struc
 
 /* --- which server --- */
 
-static const char *debuginfod_server(void)
+static FILE *open_below(const char *root, const char *path)
+{
+	CLEANUP_BUF struct buf full = {0};
+	buf_printf(&full, "%s%s", root, path);
+	return fopen(full.data, "re");
+}
+
+/* A value of /etc/os-release without quotes; "" when it is not there. */
+static void os_release(const char *root, const char *name, char *value, size_t room)
+{
+	FILE *file = open_below(root, "/etc/os-release");
+	char line[256];
+	size_t length = strlen(name);
+	*value = '\0';
+	while (file && fgets(line, sizeof line, file)) {
+		if (strncmp(line, name, length) || line[length] != '=')
+			continue;
+		const char *text = line + length + 1 + (line[length + 1] == '"');
+		snprintf(value, room, "%.*s", (int)strcspn(text, "\"\n"), text);
+	}
+	if (file)
+		fclose(file);
+}
+
+const char *advice_server(const char *root)
 {
 	static const struct {
 		const char *id, *server;
@@ -103,20 +127,73 @@ static const char *debuginfod_server(void)
 		{"fedora", "https://debuginfod.fedoraproject.org"}, {"centos", "https://debuginfod.centos.org"},
 		{"arch", "https://debuginfod.archlinux.org"},       {"opensuse", "https://debuginfod.opensuse.org"},
 	};
-	const char *server = "https://debuginfod.elfutils.org";
-	FILE *file = fopen("/etc/os-release", "re");
-	char line[256];
-	while (file && fgets(line, sizeof line, file)) {
-		if (strncmp(line, "ID=", 3))
-			continue;
-		const char *id = line + 3 + (line[3] == '"');
-		for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
-			if (!strncmp(id, servers[i].id, strlen(servers[i].id)))
-				server = servers[i].server;
-	}
+	char id[64];
+	os_release(root, "ID", id, sizeof id);
+	for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
+		if (!strncmp(id, servers[i].id, strlen(servers[i].id)))
+			return servers[i].server;
+	return "https://debuginfod.elfutils.org";
+}
+
+/* --- which archive --- */
+
+static bool file_has(const char *path, const char *const texts[])
+{
+	FILE *file = fopen(path, "re");
+	char line[1024];
+	bool found = false;
+	while (file && !found && fgets(line, sizeof line, file))
+		for (size_t i = 0; texts[i] && line[0] != '#'; i++)
+			found = found || strstr(line, texts[i]);
 	if (file)
 		fclose(file);
-	return server;
+	return found;
+}
+
+/* Whether apt knows an archive of debug packages. */
+static bool knows_debug_archive(const char *root)
+{
+	static const char *const texts[] = {"-debug", "ddebs.ubuntu.com", NULL};
+	CLEANUP_BUF struct buf path = {0};
+	buf_printf(&path, "%s/etc/apt/sources.list", root);
+	bool found = file_has(path.data, texts);
+	buf_str(&path, ".d");
+	DIR *folder = opendir(path.data);
+	size_t length = path.size;
+	for (struct dirent *entry; folder && !found && (entry = readdir(folder));) {
+		path.size = length;
+		buf_printf(&path, "/%s", entry->d_name);
+		found = entry->d_name[0] != '.' && file_has(path.data, texts);
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+void advice_debug_package(struct buf *out, const char *root, const char *package, bool servers_known)
+{
+	char id[64], codename[64];
+	os_release(root, "ID", id, sizeof id);
+	os_release(root, "VERSION_CODENAME", codename, sizeof codename);
+	/* The C library's are the ones with a name of their own, in the usual archive. */
+	if (!strcmp(package, "libc6"))
+		buf_str(out, "sudo apt install libc6-dbg");
+	else if (knows_debug_archive(root))
+		buf_printf(out, "sudo apt install %s-dbgsym", package);
+	else if (!servers_known)
+		buf_printf(out, "export DEBUGINFOD_URLS=%s and read the recording again", advice_server(root));
+	else if (!strcmp(id, "debian") && *codename)
+		buf_printf(out,
+			   "echo 'deb http://deb.debian.org/debian-debug %s-debug main' | sudo tee "
+			   "/etc/apt/sources.list.d/debug.list; sudo apt update; sudo apt install %s-dbgsym",
+			   codename, package);
+	else if (!strcmp(id, "ubuntu") && *codename)
+		buf_printf(out,
+			   "sudo apt install ubuntu-dbgsym-keyring; echo 'deb http://ddebs.ubuntu.com %s main universe' | "
+			   "sudo tee /etc/apt/sources.list.d/ddebs.list; sudo apt update; sudo apt install %s-dbgsym",
+			   codename, package);
+	else
+		buf_printf(out, "install the debug package of %s", package);
 }
 
 /* --- the line --- */
@@ -124,18 +201,12 @@ static const char *debuginfod_server(void)
 static void write_remedy(struct buf *out, const char *path, struct cache *cache)
 {
 	CLEANUP_BUF struct buf package = {0};
-	if (!advice_package(&package, PACKAGE_LISTS, path, cache)) {
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	if (advice_package(&package, PACKAGE_LISTS, path, cache))
+		advice_debug_package(out, "", package.data, servers && *servers);
+	else
 		buf_str(out, "build it with -g and do not strip it, or keep its debug file where .gnu_debuglink or "
 			     "/usr/lib/debug/.build-id lead");
-		return;
-	}
-	/* The C library's are the ones with a name of their own. */
-	if (!strcmp(package.data, "libc6"))
-		buf_str(out, "apt install libc6-dbg");
-	else
-		buf_printf(out, "apt install %s-dbgsym", package.data);
-	if (!getenv("DEBUGINFOD_URLS"))
-		buf_printf(out, ", or set DEBUGINFOD_URLS=%s", debuginfod_server());
 }
 
 void advice_write(struct buf *out, enum symbol_state state, const char *path, struct cache *cache)
@@ -160,8 +231,8 @@ void advice_write(struct buf *out, enum symbol_state state, const char *path, st
 			buf_str(out,
 				"the file was deleted or replaced while it ran: restart the program and record again");
 		else
-			buf_str(out, "the file is not here (deleted, in a container, of another machine): "
-				     "run wick where it was recorded, or name a copy of its file system as root");
+			buf_str(out, "the file is not here (deleted, in a container, of another machine): read the "
+				     "recording where it was made, or with --symfs FOLDER, a copy of that file system");
 		break;
 	case SYMBOLS_MISMATCH:
 		buf_str(out, "the file was replaced since the recording, its build-id differs: record again");

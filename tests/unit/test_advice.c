@@ -46,12 +46,28 @@ static void the_commonest_end_decides(void **state)
 	expect(facts, "swapped out");
 }
 
+static void expect_lost(struct advice_facts facts, const char *part, bool there)
+{
+	CLEANUP_BUF struct buf text = {0};
+	advice_on_lost(&text, &facts);
+	if (!strstr(text.data, part) == there)
+		fail_msg("\"%s\" and \"%s\"", text.data, part);
+}
+
 static void events_told_each_time_have_no_rate_to_lower(void **state)
 {
 	(void)state;
-	assert_non_null(strstr(advice_on_lost(&(struct advice_facts){0}), "-m 16M"));
-	assert_non_null(strstr(advice_on_lost(&(struct advice_facts){.by_wick = true}), "-F 99"));
-	assert_null(strstr(advice_on_lost(&(struct advice_facts){.by_wick = true, .each = true}), "-F"));
+	expect_lost((struct advice_facts){0}, "-m 16M", true);
+	expect_lost((struct advice_facts){.by_wick = true}, "-F 99", true);
+	expect_lost((struct advice_facts){.by_wick = true, .each = true}, "-F", false);
+}
+
+static void a_lower_rate_is_lower_than_the_one_there_was(void **state)
+{
+	(void)state;
+	expect_lost((struct advice_facts){.by_wick = true, .frequency = 4000}, "(-F 99)", true);
+	expect_lost((struct advice_facts){.by_wick = true, .frequency = 99}, "(-F 49)", true);
+	expect_lost((struct advice_facts){.by_wick = true, .frequency = 1}, "(-F 1)", true);
 }
 
 int main(void)
@@ -61,6 +77,7 @@ int main(void)
 		cmocka_unit_test(copies_can_be_made_larger_up_to_a_limit),
 		cmocka_unit_test(the_commonest_end_decides),
 		cmocka_unit_test(events_told_each_time_have_no_rate_to_lower),
+		cmocka_unit_test(a_lower_rate_is_lower_than_the_one_there_was),
 	};
 	return cmocka_run_group_tests_name("advice", tests, NULL, NULL);
 }

@@ -2,7 +2,9 @@
 
 #include "capture/check.h"
 #include "capture/check_modules.h"
+#include "capture/denied.h"
 #include "capture/engine_choice.h"
+#include "symbol/advice.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -189,6 +191,97 @@ static void a_filter_is_told_from_the_kernels_own_refusal(void **state)
 	expect("seccomp", CHECK_OK, "lets perf_event_open through");
 }
 
+static void root_without_capabilities_is_not_sent_to_sudo(void **state)
+{
+	(void)state;
+	static const char *const rows[] = {"capabilities", "BPF", "perf_event_paranoid", "own processes"};
+	own_answer = -EACCES;
+	put("/proc/sys/kernel/perf_event_paranoid", "3\n");
+	put("/proc/self/status", "Name:\twick\nUid:\t0\t0\t0\t0\nCapEff:\t0000000000000000\nSeccomp:\t0\n");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		assert_null(strstr(ask(rows[i])->now, "sudo"));
+		assert_non_null(strstr(ask(rows[i])->now, "CAP_PERFMON"));
+	}
+	expect("capabilities", CHECK_WARN, "none of CAP_PERFMON, CAP_BPF");
+	/* All bits are set in a user namespace, and none counts. */
+	put("/proc/self/status", "Name:\twick\nUid:\t0\t0\t0\t0\n" AS_ROOT);
+	put("/proc/self/uid_map", "         0       1000          1\n");
+	expect("capabilities", CHECK_WARN, "none of CAP_PERFMON, CAP_BPF");
+	expect("perf_event_paranoid", CHECK_BAD, "3: ");
+	assert_non_null(strstr(ask("capabilities")->now, "user namespace"));
+	put("/proc/self/uid_map", "         0          0 4294967295\n");
+	expect("capabilities", CHECK_OK, "CAP_PERFMON");
+}
+
+static int denied(struct err *err, const char *what, bool owner, int error)
+{
+	*err = (struct err){0};
+	return what ? denied_set(err, &fake, what, owner, error) : denied_set_own(err, &fake, error);
+}
+
+static void a_refusal_names_the_one_step_that_helps(void **state)
+{
+	(void)state;
+	struct err err;
+	assert_int_equal(denied(&err, "process 1", true, EACCES), ERR_DENIED);
+	assert_string_equal(err_text(&err), "permission denied for process 1: run with sudo or as its owner");
+	denied(&err, "the whole system", false, EACCES);
+	assert_string_equal(err_text(&err), "permission denied for the whole system: run with sudo");
+	put("/proc/sys/kernel/perf_event_paranoid", "4\n");
+	denied(&err, NULL, true, EACCES);
+	assert_non_null(strstr(err_text(&err), "is 4; sudo sysctl kernel.perf_event_paranoid=2"));
+	put("/proc/self/status", "Name:\twick\nUid:\t0\t0\t0\t0\n" FILTERED);
+	denied(&err, "process 1", true, EACCES);
+	assert_non_null(strstr(err_text(&err), "process 1: root lacks CAP_PERFMON here"));
+	assert_null(strstr(err_text(&err), "sudo"));
+	denied(&err, NULL, true, EPERM);
+	assert_non_null(strstr(err_text(&err), "a seccomp filter blocks perf_event_open"));
+}
+
+static void put_release(const char *text)
+{
+	put("/etc/os-release", text);
+}
+
+static void debuginfod_is_the_one_of_the_distribution(void **state)
+{
+	(void)state;
+	put_release("NAME=x\nID=debian\nVERSION_CODENAME=bookworm\n");
+	assert_non_null(strstr(ask("debuginfod")->now, "https://debuginfod.debian.net"));
+	put_release("ID=ubuntu\nVERSION_CODENAME=noble\n");
+	assert_non_null(strstr(ask("debuginfod")->forever, "https://debuginfod.ubuntu.com"));
+	put_release("ID=\"opensuse-leap\"\n");
+	assert_non_null(strstr(ask("debuginfod")->now, "https://debuginfod.opensuse.org"));
+}
+
+static void expect_package(const char *package, bool servers_known, const char *part)
+{
+	CLEANUP_BUF struct buf text = {0};
+	advice_debug_package(&text, root, package, servers_known);
+	if (!strstr(text.data, part))
+		fail_msg("\"%s\" lacks \"%s\"", text.data, part);
+}
+
+static void debug_packages_come_with_their_archive(void **state)
+{
+	(void)state;
+	put_release("ID=debian\nVERSION_CODENAME=bookworm\n");
+	put("/etc/apt/sources.list", "deb http://deb.debian.org/debian bookworm main\n# deb x bookworm-debug main\n");
+	expect_package("libc6", false, "sudo apt install libc6-dbg");
+	expect_package("bash", false, "export DEBUGINFOD_URLS=https://debuginfod.debian.net");
+	expect_package("bash", true, "deb http://deb.debian.org/debian-debug bookworm-debug main");
+	expect_package("bash", true, "sudo apt install bash-dbgsym");
+	put("/etc/apt/sources.list.d/debug.list", "deb http://deb.debian.org/debian-debug bookworm-debug main\n");
+	for (int known = 0; known < 2; known++) {
+		CLEANUP_BUF struct buf text = {0};
+		advice_debug_package(&text, root, "bash", known);
+		assert_string_equal(text.data, "sudo apt install bash-dbgsym");
+	}
+	put("/etc/apt/sources.list.d/debug.list", "");
+	put_release("ID=ubuntu\nVERSION_CODENAME=noble\n");
+	expect_package("bash", true, "http://ddebs.ubuntu.com noble main");
+}
+
 static void a_kernel_without_perf_events_needs_another_kernel(void **state)
 {
 	(void)state;
@@ -216,13 +309,31 @@ static void small_settings_are_named_with_their_remedy(void **state)
 	assert_non_null(strstr(ask("kptr_restrict")->now, "perf_event_paranoid=1"));
 }
 
+static void put_namespace(const char *name, unsigned number)
+{
+	char command[512];
+	snprintf(command, sizeof command, "mkdir -p '%s/proc/self/ns'; ln -sfn '%s:[%u]' '%s/proc/self/ns/%s'", root,
+		 name, number, root, name);
+	assert_int_equal(system(command), 0);
+}
+
 static void containers_and_virtual_machines_are_recognised(void **state)
 {
 	(void)state;
 	put("/proc/cpuinfo", "flags\t\t: fpu hypervisor vme\n");
 	put("/sys/class/dmi/id/sys_vendor", "QEMU\n");
 	expect("machine", CHECK_OK, "virtual machine of QEMU");
+	put_namespace("pid", 4026531836);
+	put_namespace("uts", 4026531838);
 	put("/proc/1/cgroup", "0::/kubepods/burstable/pod1\n");
+	put("/.dockerenv", "");
+	assert_null(strstr(ask("machine")->state.data, "container"));
+	put_namespace("uts", 4026532201);
+	expect("machine", CHECK_OK, "container (Docker)"); /* with the processes of the host */
+	put_namespace("pid", 4026532202);
+	char command[128];
+	snprintf(command, sizeof command, "rm '%s/.dockerenv'", root);
+	assert_int_equal(system(command), 0);
 	expect("machine", CHECK_WARN, "container (Kubernetes)");
 	put("/run/.containerenv", "");
 	expect("machine", CHECK_WARN, "container (Podman)");
@@ -363,6 +474,10 @@ int main(void)
 		ON_SYSTEM(a_filter_is_told_from_the_kernels_own_refusal),
 		ON_SYSTEM(a_kernel_without_perf_events_needs_another_kernel),
 		ON_SYSTEM(small_settings_are_named_with_their_remedy),
+		ON_SYSTEM(root_without_capabilities_is_not_sent_to_sudo),
+		ON_SYSTEM(a_refusal_names_the_one_step_that_helps),
+		ON_SYSTEM(debuginfod_is_the_one_of_the_distribution),
+		ON_SYSTEM(debug_packages_come_with_their_archive),
 		ON_SYSTEM(containers_and_virtual_machines_are_recognised),
 		ON_SYSTEM(tracefs_need_not_be_mounted),
 		ON_SYSTEM(what_the_machine_lacks_is_told),

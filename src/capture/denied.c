@@ -1,0 +1,45 @@
+#include "capture/denied.h"
+
+#include "capture/check_files.h"
+
+#include <errno.h>
+
+#define FILTER_STEP "a seccomp filter blocks perf_event_open; " DENIED_PROFILE
+
+const char *denied_step(const struct check_system *system)
+{
+	/* Also where a program with the capabilities was started in a user namespace: they do not count there. */
+	if (check_user_namespace(system))
+		return "root of a user namespace lacks CAP_PERFMON; run wick outside of it (a rootless container)";
+	if (check_root(system))
+		return "root lacks CAP_PERFMON here; add it where this is started (docker run --cap-add PERFMON, "
+		       "systemd CapabilityBoundingSet=)";
+	return "run with sudo";
+}
+
+bool denied_by_filter(const struct check_system *system, int error)
+{
+	/* EACCES is the kernel's own answer. */
+	return (error == EPERM || error == ENOSYS) && check_status(system, "Seccomp:", 10) == 2;
+}
+
+int denied_set(struct err *err, const struct check_system *system, const char *what, bool owner, int error)
+{
+	if (denied_by_filter(system, error))
+		return err_set(err, ERR_DENIED, "permission denied: " FILTER_STEP);
+	bool user = !check_root(system) && !check_user_namespace(system);
+	return err_set(err, ERR_DENIED, "permission denied for %s: %s%s", what, denied_step(system),
+		       owner && user ? " or as its owner" : "");
+}
+
+int denied_set_own(struct err *err, const struct check_system *system, int error)
+{
+	long long paranoid = 2;
+	check_number(system, "/proc/sys/kernel/perf_event_paranoid", &paranoid);
+	if (denied_by_filter(system, error))
+		return err_set(err, ERR_DENIED, "permission denied: " FILTER_STEP);
+	if (paranoid > 2)
+		return err_set(err, ERR_DENIED, "permission denied: kernel.perf_event_paranoid is %lld; %s", paranoid,
+			       check_root(system) ? denied_step(system) : "sudo sysctl kernel.perf_event_paranoid=2");
+	return err_set(err, ERR_DENIED, "permission denied: %s", denied_step(system));
+}
