@@ -75,9 +75,41 @@ static int run_without_command(void)
 	return EXIT_USAGE;
 }
 
+/* Commands of perf and scripts of FlameGraph that have another name here, or none. */
+static const char *instead_of(const char *name)
+{
+	static const struct {
+		const char *name, *instead;
+	} others[] = {
+		{"annotate", "wick has none; wick report --srcline shows source lines"},
+		{"archive", "not needed: names are kept by build-id when recording"},
+		{"buildid-cache", "not needed: names are kept by build-id when recording"},
+		{"c2c", "wick records no memory accesses; perf c2c does"},
+		{"difffolded", "use wick diff --format folded A B"},
+		{"flamegraph", "use wick flame"},
+		{"inject", "not needed: jitdump files are read as they are"},
+		{"kmem", "use wick record -t trace -e kmem:kmalloc --weight bytes_alloc"},
+		{"list", "wick has none; -e takes the events of perf list"},
+		{"lock", "wick record -t offcpu shows waits for locks"},
+		{"mem", "wick records no memory accesses; perf mem does"},
+		{"probe", "perf probe defines it, and wick record -e probe:NAME records it"},
+		{"sched", "wick record -t offcpu shows waits and what for"},
+		{"stackcollapse", "use wick fold"},
+		{"stat", "wick does not count without samples; perf stat does"},
+		{"trace", "wick record -t trace -e EVENT shows where an event happens"},
+	};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (!strcmp(name, others[i].name))
+			return others[i].instead;
+	return NULL;
+}
+
 static int unknown_command(const char *name)
 {
 	const struct command *near = command_suggest(name);
+	const char *instead = instead_of(name);
+	if (instead)
+		return say_usage(NULL, "there is no command '%s': %s", name, instead);
 	if (name[0] == '-')
 		return say_usage(NULL, "there is no option %s; options come after a command", name);
 	if (near)

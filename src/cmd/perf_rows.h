@@ -6,7 +6,7 @@
 
 #define PERF_IGNORED(text) .name = text, .type = OPTION_IGNORED
 #define PERF_REFUSED(text, instead) .name = text, .type = OPTION_REFUSED, .help = instead
-#define PERF_NO_KERNEL_FILE "the kernel's functions are found by the recording's build-id, here or by debuginfod"
+#define PERF_NO_KERNEL_FILE "leave it out; the kernel's functions are found by its build-id, here or by debuginfod"
 #define PERF_NO_ITRACE "wick does not decode instruction traces; perf does"
 
 /* clang-format off */

@@ -1,0 +1,215 @@
+What perf's users type. What works is in tests/e2e/perf-options; here is what is refused: one line with the right
+spelling, and exit code 2.
+
+  $ wick record -b -- true
+  wick: record: -b: wick records no branches; --call-graph lbr makes stacks of them (see wick record --help)
+  [2]
+  $ wick record -j any,u -- true
+  wick: record: -j: wick records no branches; --call-graph lbr makes stacks of them (see wick record --help)
+  [2]
+  $ wick record -d -- true
+  wick: record: -d needs a number, not '--'; perf record -d records addresses of data, which wick does not: leave it out (see wick record --help)
+  [2]
+  $ wick record -I -- true
+  wick: record: -I: wick records no registers; perf does (see wick record --help)
+  [2]
+  $ wick record -W -- true
+  wick: record: -W: wick records no weights of memory accesses; perf does (see wick record --help)
+  [2]
+  $ wick record --filter 'prev_state == 1' -- true
+  wick: record: --filter: wick does not filter tracepoints; -p PID and -C LIST narrow a recording (see wick record --help)
+  [2]
+  $ wick record --all-kernel -- true
+  wick: record: --all-kernel: give the event the modifier k: -e cycles:k, or -e cpu-clock:k (see wick record --help)
+  [2]
+  $ wick record --switch-output=1G -- true
+  wick: record: --switch-output: a recording is one file; -d SECONDS ends it, and a loop starts the next (see wick record --help)
+  [2]
+  $ wick record --dry-run -- true
+  wick: record: --dry-run: wick doctor checks what can be recorded (see wick record --help)
+  [2]
+  $ wick record -k boottime -- true
+  wick: record: -k cannot be 'boottime'; it is one of mono, monotonic, CLOCK_MONOTONIC, 1 (see wick record --help)
+  [2]
+  $ wick record -o - -- true
+  wick: record: -o -: a recording is not written to a pipe; -o FILE.data writes it to a file (see wick record --help)
+  [2]
+  $ wick record -o /dev/null -- true
+  wick: record: -o /dev/null is neither a file nor a folder (see wick record --help)
+  [2]
+  $ wick record -o x.svg --format folded,perf.data -- true
+  wick: record: -o x.svg is a file of its own: --format folded,perf.data needs a folder (see wick record --help)
+  [2]
+  $ wick record --call-graph fp,8192 -- true
+  wick: record: --call-graph fp,8192: only dwarf has a size, in bytes from 256 to 65528 (see wick record --help)
+  [2]
+  $ wick record --call-graph dwarf,many -- true
+  wick: record: --call-graph dwarf,many: only dwarf has a size, in bytes from 256 to 65528 (see wick record --help)
+  [2]
+  $ wick record --call-graph stack -- true
+  wick: record: --call-graph is auto, dwarf, fp or lbr, not 'stack' (see wick record --help)
+  [2]
+  $ wick record -D -1 -- true
+  wick: record: --delay is a time such as 500, 500ms or 2s, not '-1' (see wick record --help)
+  [2]
+  $ wick record -F 99
+  wick: record: what should be recorded? -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a (see wick record --help)
+  [2]
+  $ wick record -p 1 -a -- sleep 1
+  wick: record: --pid and --all exclude each other (see wick record --help)
+  [2]
+
+  $ wick report --tui
+  wick: report: --tui: the report is text: wick report FILE | less -S; wick flame FILE -o flame.svg is a picture to click (see wick report --help)
+  [2]
+  $ wick report -F overhead,symbol
+  wick: report: -F: the columns are fixed; --csv and --json are for programs (see wick report --help)
+  [2]
+  $ wick report -t ,
+  wick: report: -t: --csv separates columns by commas (see wick report --help)
+  [2]
+  $ wick report -w 10,20
+  wick: report: -w: --width COLUMNS fits whole lines (see wick report --help)
+  [2]
+  $ wick report -T
+  wick: report: -T: --by thread has a row for each thread (see wick report --help)
+  [2]
+  $ wick report --sort comm,dso
+  wick: report: --sort comm,dso: a table has rows of one kind, such as --by comm (see wick report --help)
+  [2]
+  $ wick report --sort weight
+  wick: report: --sort is self, total or name, or what --by takes, not 'weight' (see wick report --help)
+  [2]
+  $ wick report -g folded
+  wick: report: -g folded: wick fold FILE prints folded stacks (see wick report --help)
+  [2]
+  $ wick report -b
+  wick: report: -b: wick reads no branch records; perf does (see wick report --help)
+  [2]
+  $ wick report -k /boot/vmlinux
+  wick: report: -k: leave it out; the kernel's functions are found by its build-id, here or by debuginfod (see wick report --help)
+  [2]
+  $ wick report --kallsyms /proc/kallsyms
+  wick: report: --kallsyms: leave it out; the kernel's functions are found by its build-id, here or by debuginfod (see wick report --help)
+  [2]
+  $ wick report -D
+  wick: report: -D: wick shows samples only; perf script -D dumps records (see wick report --help)
+  [2]
+  $ wick report --hierarchy
+  wick: report: --hierarchy: --tree is the hierarchy of calls, --by module and --by thread are tables (see wick report --help)
+  [2]
+
+  $ wick script -F comm,brstack
+  wick: script: -F knows comm, pid, tid, cpu, time, period, event, ip, sym, symoff and dso, not 'brstack' (see wick script --help)
+  [2]
+  $ wick script -s flamegraph.py
+  wick: script: -s: wick runs no scripts of perf; wick flame draws flame graphs (see wick script --help)
+  [2]
+  $ wick script flamegraph
+  wick: script: flamegraph: wick runs no scripts of perf; wick flame draws flame graphs (see wick script --help)
+  [2]
+  $ wick script --show-mmap-events
+  wick: script: --show-mmap-events: wick prints samples only; perf script prints other records (see wick script --help)
+  [2]
+  $ wick script -D
+  wick: script: -D: wick shows samples only; perf script -D dumps records (see wick script --help)
+  [2]
+  $ wick script -k /boot/vmlinux
+  wick: script: -k: leave it out; the kernel's functions are found by its build-id, here or by debuginfod (see wick script --help)
+  [2]
+  $ wick script --itrace=i100us
+  wick: script: --itrace: wick does not decode instruction traces; perf does (see wick script --help)
+  [2]
+
+Other commands of perf and scripts of FlameGraph.
+
+  $ for c in annotate archive buildid-cache c2c difffolded flamegraph inject kmem list lock mem probe sched stackcollapse stat trace; do
+  >   wick $c; [[ $? == 2 ]] || echo "exit code of $c"
+  > done
+  wick: there is no command 'annotate': wick has none; wick report --srcline shows source lines (see wick help)
+  wick: there is no command 'archive': not needed: names are kept by build-id when recording (see wick help)
+  wick: there is no command 'buildid-cache': not needed: names are kept by build-id when recording (see wick help)
+  wick: there is no command 'c2c': wick records no memory accesses; perf c2c does (see wick help)
+  wick: there is no command 'difffolded': use wick diff --format folded A B (see wick help)
+  wick: there is no command 'flamegraph': use wick flame (see wick help)
+  wick: there is no command 'inject': not needed: jitdump files are read as they are (see wick help)
+  wick: there is no command 'kmem': use wick record -t trace -e kmem:kmalloc --weight bytes_alloc (see wick help)
+  wick: there is no command 'list': wick has none; -e takes the events of perf list (see wick help)
+  wick: there is no command 'lock': wick record -t offcpu shows waits for locks (see wick help)
+  wick: there is no command 'mem': wick records no memory accesses; perf mem does (see wick help)
+  wick: there is no command 'probe': perf probe defines it, and wick record -e probe:NAME records it (see wick help)
+  wick: there is no command 'sched': wick record -t offcpu shows waits and what for (see wick help)
+  wick: there is no command 'stackcollapse': use wick fold (see wick help)
+  wick: there is no command 'stat': wick does not count without samples; perf stat does (see wick help)
+  wick: there is no command 'trace': wick record -t trace -e EVENT shows where an event happens (see wick help)
+
+Options of perf are not listed with wick's, but are in the man page.
+
+  $ wick record --help | grep -cE 'proc-map-timeout|mmap-pages' || true
+  0
+  $ wick help --man record | grep -c -A1 'proc\\-map\\-timeout'
+  1
+  $ wick help --man record | grep -c 'switch\\-output' || true
+  0
+
+Tables of reports can be cut by shares, and ordered as perf's users say it.
+
+  $ printf 'main;a 60\nmain;b 30\nmain;c 9\nmain;d 1\n' >four.folded
+  $ wick report --stdio -n --percent-limit 10 four.folded
+  Total   100 samples
+  Input   four.folded
+  
+      Self  Samples     Total  Samples  Function
+   60.00 %       60   60.00 %       60  a
+   30.00 %       30   30.00 %       30  b
+   10.00 %  … 3 more below 10 %
+  
+  4 folded stacks
+  $ wick report --children --percent-limit 50 --csv -i four.folded
+  self,self_percent,total,total_percent,module,name
+  0,0.0000,100,100.0000,,main
+  60,60.0000,60,60.0000,,a
+  $ wick report --no-children --sort overhead,sym --limit 1 -i four.folded | tail -n 4
+   60.00 %       60   60.00 %       60  a
+   40.00 %  … 4 more (--limit 1; 0 shows all)
+  
+  4 folded stacks
+  $ wick report -s comm,dso,symbol --limit 1 -i four.folded | head -n 1
+  wick: rows are functions of all threads; --by comm has a row for each name of a thread
+  Total   100 samples
+  $ wick report --stdio -g caller,20 -i four.folded
+  Total   100 samples
+  Input   four.folded
+  
+     Total      Self  Function, below it what it called
+  100.00 %            main
+   60.00 %   60.00 %  ├─ a
+   30.00 %   30.00 %  ├─ b
+                      └─ … 2 more, 10.00 %
+  
+  4 folded stacks
+  $ wick report -g none --limit 1 -i four.folded | grep -c main || true
+  0
+  $ wick report -S b,d -i four.folded | sed -n '/Function/,/^$/p'
+      Self  Samples     Total  Samples  Function
+   96.77 %       30   96.77 %       30  b
+    3.23 %        1    3.23 %        1  d
+    0.00 %        0  100.00 %       31  main
+    0.00 %        0    0.00 %        0  a
+    0.00 %        0    0.00 %        0  c
+  
+
+A table is no profile. wick diff writes it to a pipe too, since less, grep and the log of a CI run read it.
+
+  $ printf 'main;a 60\nmain;b 60\n' >two.folded
+  $ wick diff four.folded two.folded | wick flame
+  wick: standard input: this is the table of wick diff; wick diff A B -o diff.svg draws the difference, and wick diff --format folded A B | wick flame does too
+  [1]
+  $ wick diff --format folded four.folded two.folded | wick flame 2>/dev/null | data diff
+  "diff":true
+  $ wick report four.folded | wick flame
+  wick: standard input: this is the table of wick report; give wick the recording or the folded stacks
+  [1]
+  $ wick diff --limit 2 four.folded two.folded | grep limit
+  … 1 more changed, all within noise (--limit 0 shows all)
+  … 2 more changed, all within noise (--limit 0 shows all)
