@@ -102,10 +102,9 @@ static int choose_cgroup(struct recorder *recorder, const struct capture_limits 
 	struct check_system system = check_this_system();
 	bool by_kernel = allowed && can_follow_cgroup(folder, recorder->target.cpus[0]);
 	if (!by_kernel)
-		recorder_note(
-			recorder, "recording the processes that are in the cgroup now and their children: %s",
-			allowed ? "the kernel has the perf_event controller in another hierarchy" :
-				  denied_step(&system));
+		recorder_note(recorder, "recording the processes that are in the cgroup now and their children: %s",
+			      allowed ? "the kernel has the perf_event controller in another hierarchy" :
+					denied_step(&system));
 	return target_set_cgroup(&recorder->target, folder, by_kernel, err);
 }
 

@@ -104,7 +104,7 @@ static void add_option(struct buf *out, const struct option_row *row)
 		buf_str(out, "\\fR]");
 	}
 	buf_char(out, '\n');
-	add_line(out, row->help                      ? row->help :
+	add_line(out, row->help                   ? row->help :
 		      row->type == OPTION_IGNORED ? "Accepted without effect." :
 						    "Accepted so that scripts of other tools keep working.");
 	for (const char *const *choice = row->choices; choice && *choice; choice++) {

@@ -240,8 +240,8 @@ static int write_shown(struct record_run *run, struct record_shown shown, bool l
 }
 
 /*
- * A command that ran and used no CPU is no failure, and its exit code is the one to pass on. Who names a process and gets
- * nothing does not have what was asked for.
+ * A command that ran and used no CPU is no failure, and its exit code is the one to pass on. Who names a process and
+ * gets nothing does not have what was asked for.
  */
 static int end_without_samples(const struct record_run *run)
 {

@@ -108,8 +108,8 @@ const struct option_row record_rows[] = {
 	 .argument = "HOW",
 	 .choices = call_graph_choices,
 	 .help = "How stacks are found: auto (unwind tables, frame pointers in code without), dwarf (the same), fp "
-		 "(frame pointers, by the kernel), lbr (the processor's branch record). A size, dwarf,32768, is that of "
-		 "--stack-size. Default: auto."},
+		 "(frame pointers, by the kernel), lbr (the processor's branch record). A size, dwarf,32768, is that "
+		 "of --stack-size. Default: auto."},
 	{WHOLE("stack-size", stack_size, "BYTES", STACK_SIZE_LEAST, STACK_SIZE_MOST),
 	 .help = "How much of the stack is looked at. Default: 16384."},
 	{WHOLE("kernel-memory", kernel_memory, "MIB", 8, 1024),

@@ -40,8 +40,8 @@ int recording_load(struct input_head *head, const char *path, const struct input
 		   const struct input_filter *filter, const struct recording_use *use);
 
 /*
- * Writes what the header of a recording says, a line for each fact by `format`, which takes its name and its text. −1 to
- * go on, else the exit code.
+ * Writes what the header of a recording says, a line for each fact by `format`, which takes its name and its text.
+ * −1 to go on, else the exit code.
  */
 int recording_write_facts(struct outfile *out, const char *path, const char *format);
 

@@ -29,8 +29,8 @@ static const struct option_row script_rows[] = {
 	 .help = "Take only these threads: 12,13."},
 	{.type = OPTION_HEADING, .help = "Layout, as perf script"},
 	{.name = "fields", .letter = 'F', .type = OPTION_STRING, .offset = offsetof(struct script_options, fields),
-	 .argument = "LIST", .help = "What is printed: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso; or "
-				     "more (+pid) or less (-period) than usual."},
+	 .argument = "LIST", .help = "What is printed: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso; "
+				     "or more (+pid) or less (-period) than usual."},
 	{.name = "header", .type = OPTION_FLAG, .offset = offsetof(struct script_options, header),
 	 .help = "Print first what perf.data says of the machine and the recording, as comments."},
 	{.name = "header-only", .type = OPTION_FLAG, .offset = offsetof(struct script_options, header_only),

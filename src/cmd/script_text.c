@@ -37,9 +37,9 @@ int script_fields_parse(unsigned *fields, const char *text, struct err *err)
 	static const struct {
 		const char *name;
 		unsigned bit;
-	} known[] = {{"comm", SCRIPT_COMM},     {"pid", SCRIPT_PID},     {"tid", SCRIPT_TID},       {"cpu", SCRIPT_CPU},
-		     {"time", SCRIPT_TIME},     {"period", SCRIPT_PERIOD}, {"event", SCRIPT_EVENT}, {"ip", SCRIPT_IP},
-		     {"sym", SCRIPT_SYM},       {"symoff", SCRIPT_SYMOFF}, {"dso", SCRIPT_DSO},     {"trace", 0}};
+	} known[] = {{"comm", SCRIPT_COMM}, {"pid", SCRIPT_PID},       {"tid", SCRIPT_TID},     {"cpu", SCRIPT_CPU},
+		     {"time", SCRIPT_TIME}, {"period", SCRIPT_PERIOD}, {"event", SCRIPT_EVENT}, {"ip", SCRIPT_IP},
+		     {"sym", SCRIPT_SYM},   {"symoff", SCRIPT_SYMOFF}, {"dso", SCRIPT_DSO},     {"trace", 0}};
 	const size_t count = sizeof known / sizeof *known;
 	const char *colon = strchr(text, ':'); /* "sw:": of one kind of events */
 	text = colon ? colon + 1 : text;
@@ -255,7 +255,7 @@ void script_text_sample(void *context, struct codes *codes, const struct batch_s
 	bool chain = sample->chain_most && !printer->format.no_stacks && printer->format.fields & SCRIPT_IP;
 	add_event_line(&printer->text, sample, &printer->format, chain);
 	if (chain || !count ? !add_stack(printer, codes, frames, count) :
-					   !add_address(printer, codes, sample, &frames[0]))
+			      !add_address(printer, codes, sample, &frames[0]))
 		return;
 	outfile_add(printer->out, printer->text.data, printer->text.size);
 	printer->printed = true;

@@ -33,8 +33,9 @@ void advice_on_truncated(struct buf *out, const struct advice_facts *facts)
 	else if (ends[STACK_ABSENT] > ends[STACK_DEEP] && ends[STACK_ABSENT] >= ends[STACK_BROKEN])
 		buf_str(out, "memory of the stack was swapped out or not there when the sample was taken");
 	else if (ends[STACK_DEEP] >= ends[STACK_BROKEN] && ends[STACK_DEEP])
-		buf_str(out, "deeper than the kernel follows call chains: sudo sysctl kernel.perf_event_max_stack=1024, "
-			     "and record again");
+		buf_str(out,
+			"deeper than the kernel follows call chains: sudo sysctl kernel.perf_event_max_stack=1024, "
+			"and record again");
 	else if (ends[STACK_BROKEN] && facts->by_wick)
 		buf_str(out, "code without unwind tables or frame pointers, or that was changing its stack");
 	else if (ends[STACK_BROKEN] && !facts->stack_bytes)

@@ -188,10 +188,11 @@ void advice_debug_package(struct buf *out, const char *root, const char *package
 			   "/etc/apt/sources.list.d/debug.list; sudo apt update; sudo apt install %s-dbgsym",
 			   codename, package);
 	else if (!strcmp(id, "ubuntu") && *codename)
-		buf_printf(out,
-			   "sudo apt install ubuntu-dbgsym-keyring; echo 'deb http://ddebs.ubuntu.com %s main universe' | "
-			   "sudo tee /etc/apt/sources.list.d/ddebs.list; sudo apt update; sudo apt install %s-dbgsym",
-			   codename, package);
+		buf_printf(
+			out,
+			"sudo apt install ubuntu-dbgsym-keyring; echo 'deb http://ddebs.ubuntu.com %s main universe' | "
+			"sudo tee /etc/apt/sources.list.d/ddebs.list; sudo apt update; sudo apt install %s-dbgsym",
+			codename, package);
 	else
 		buf_printf(out, "install the debug package of %s", package);
 }
