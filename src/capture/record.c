@@ -31,11 +31,11 @@ static int count_sample(void *context, const struct event_sample *sample)
 	struct recorder *recorder = context;
 	recorder->progress.samples += sample->count ? sample->count : 1;
 	const char *path = sample->cgroup ? cgroups_news(recorder->cgroups, sample->cgroup) : NULL;
-	if (!path || !recorder->told->cgroup)
+	if (!path || !recorder->told.cgroup)
 		return 0;
 	/* Without a time: it counts for all samples, also those that are spread over the time before this one. */
 	struct event_cgroup cgroup = {.id = sample->cgroup, .path = path};
-	return recorder->told->cgroup(recorder->told->context, &cgroup);
+	return recorder->told.cgroup(recorder->told.context, &cgroup);
 }
 
 static int count_lost(void *context, const struct event_lost *lost)
@@ -260,7 +260,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 	/* Where many threads compete for the CPUs, rings would overflow before wick gets its turn. Only root may. */
 	(void)!setpriority(PRIO_PROCESS, 0, READER_PRIORITY);
 	recorder->progress.duration = recorder->options.duration;
-	recorder->told = &tee.second;
+	recorder->told = tee.second;
 	recorder->cgroups = cgroups_new(!recorder->engine);
 	if (recorder->engine) {
 		struct event_sink *early = &recorder->tap.guest.early;

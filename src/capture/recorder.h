@@ -36,7 +36,7 @@ struct recorder {
 	int32_t stopped; /* a process that the kernel tells nothing of any more; 0: none */
 	bool told_stopped;
 	struct cgroups *cgroups;
-	const struct event_sink *told; /* gets the names of cgroups */
+	struct event_sink told; /* gets the names of cgroups */
 	struct build_ids *build_ids;
 	struct build_ids_filler filler, early_filler;
 };
