@@ -1,17 +1,41 @@
 # For the tests that record: sourced with the path of wick as first argument. Makes a folder for the test and goes
 # there; TAP lines, programs of tests/workloads, and what is asked of a profile.
+#
+# A test must not pass because wick crashed or did nothing. So every call of wick goes through `exits CODE`, or its exit
+# code is compared with `test $? = CODE`; a file that a check reads is one that this call wrote.
 # shellcheck shell=bash
 set -uo pipefail
 wick=$(realpath "${1:?usage: a test WICK}")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 sources=$here/../workloads
 work=$(mktemp -d)
+# Pages of a file in tmpfs never come from a disk.
+[[ $(stat -f -c %T "$work") != tmpfs ]] || { rmdir "$work" && work=$(mktemp -d -p /var/tmp); }
 chmod 777 "$work"
-trap 'rm -rf "$work"' EXIT
+running=() # processes that are ended with the test
+at_exit=() # commands
+# shellcheck disable=SC2317 # called by the trap
+clean_up() {
+	local command
+	((${#running[@]})) && kill -KILL "${running[@]}" 2>/dev/null
+	for command in "${at_exit[@]}"; do
+		eval "$command"
+	done
+	cd / && rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 143' TERM # the time limit of tests/run
+trap 'exit 130' INT
 cd "$work" || exit 1
-export XDG_CACHE_HOME=$work/cache
-unset DURATION SAMPLING_FREQ
+export XDG_CACHE_HOME=$work/cache TMPDIR=$work
+# A sanitizer's report has an exit code that is none of wick's own.
+: "${ASAN_OPTIONS=allocator_may_return_null=1:exitcode=199}" "${UBSAN_OPTIONS=exitcode=199}"
+export ASAN_OPTIONS UBSAN_OPTIONS
+unset DURATION SAMPLING_FREQ DEBUGINFOD_URLS
 number=0
+problems=$work/problems # of commands since the last check
+# Seconds that one command may take.
+step_limit=120
 
 ok() {
 	number=$((number + 1))
@@ -21,17 +45,74 @@ not_ok() {
 	number=$((number + 1))
 	echo "not ok $number - $1"
 	shift
-	printf '# %s\n' "$@"
-}
-# check NAME COMMAND…: a test that passes when the command does
-check() {
-	local name=$1 said
-	shift
-	if said=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "$said"; fi
+	printf '%s\n' "$@" | cut -c 1-300 | sed 's/^/# /'
 }
 skip() {
 	number=$((number + 1))
 	echo "ok $number - $1 # SKIP $2"
+}
+
+# limited COMMAND…: under the time limit of one command; functions run as they are
+limited() {
+	if [[ $(type -t "$1") == file ]]; then
+		timeout -k 5 "$step_limit" "$@"
+	else
+		"$@"
+	fi
+}
+# problem TEXT: fails the next check. Works in a subshell too.
+problem() {
+	echo "$1" >>"$problems"
+}
+# exits CODE COMMAND…: runs it; another exit code is a problem. CODE may be a list: 0,130. Its status is the command's.
+exits() {
+	local codes=$1 status
+	shift
+	limited "$@"
+	status=$?
+	[[ ,$codes, == *,$status,* ]] || problem "exit code $status instead of $codes: $*"
+	return "$status"
+}
+# ended CODE PID: waits for a process that was started in the background; its exit code is that
+ended() {
+	local status
+	wait "$2" 2>/dev/null
+	status=$?
+	[[ ,$1, == *,$status,* ]] || problem "exit code $status instead of $1 of process $2"
+	return "$status"
+}
+# check NAME COMMAND…: a test that passes when the command does, and all commands before it did what they should
+check() {
+	local name=$1 said status
+	shift
+	said=$(limited "$@" 2>&1)
+	status=$?
+	((status < 124)) || said+=$'\n'"status $status of $1"
+	if [[ -s $problems ]]; then
+		not_ok "$name" "$(<"$problems")" "$said"
+		rm "$problems"
+	elif ((status)); then
+		not_ok "$name" "$said"
+	else
+		ok "$name"
+	fi
+}
+# not COMMAND…: succeeds when it ends with 1, as test, grep, diff and cmp do; an error of theirs is no success
+not() {
+	"$@"
+	(($? == 1))
+}
+
+# can WHY-FILE COMMAND…: whether the machine lets wick do it. It may say no in its own words, with exit code 1, which
+# then are in the file. Anything else is a problem.
+can() {
+	local file=$1 status
+	shift
+	limited "$@" 2>"$file"
+	status=$?
+	((status == 0)) && return 0
+	((status == 1)) && grep -q '^wick: ' "$file" || problem "exit code $status, which is no refusal: $*; $(head -n 5 "$file")"
+	return 1
 }
 
 compile() { # NAME FLAG…: a program of tests/workloads
@@ -39,62 +120,106 @@ compile() { # NAME FLAG…: a program of tests/workloads
 	shift
 	"${CC:-gcc}" -g -O1 -fomit-frame-pointer "$@" -o "$name" "$sources/$name.c" || exit 1
 }
+# need_tool TOOL NAME: ends the test where a tool is missing
+need_tool() {
+	command -v "$1" >/dev/null && return
+	skip "$2" "$1 is missing"
+	done_testing
+}
 
 # Ends the test where the kernel refuses perf events.
 need_recording() {
+	need_tool "${CC:-gcc}" recordings
 	compile loops
-	if ! "$wick" record -q -F 999 -o probe -- ./loops 0.05 2>why; then
+	can why "$wick" record -q -F 999 -o probe -- ./loops 0.05 && return
+	if [[ -s $problems ]]; then
+		check "wick records or says why not" false
+	else
 		skip "recordings" "$(head -n 1 why)"
-		done_testing
 	fi
+	done_testing
 }
 done_testing() {
+	if [[ -s $problems ]]; then
+		check "the last commands did what they should" true
+	fi
 	echo "1..$number"
 	exit 0
 }
 
 # count FOLDER PATTERN: samples of the stacks that match an extended regular expression
 count() {
+	[[ -f $1/out.folded ]] || problem "$1/out.folded was not written"
 	grep -E -- "$2" "$1/out.folded" | awk '{ n += $NF } END { print n + 0 }'
+}
+# until COMMAND…: tries for half a minute; when that does not help it is a problem
+until_true() {
+	local tries
+	for ((tries = 0; tries < 300; tries++)); do
+		"$@" >/dev/null 2>&1 && return 0
+		sleep 0.1
+	done
+	problem "waited 30 s in vain for: $*"
+	return 1
 }
 # until_recorded FOLDER: waits until what is being recorded there has samples
 until_recorded() {
-	local tries
-	for ((tries = 0; tries < 300; tries++)); do
-		"$wick" fold "$1" >/dev/null 2>&1 && return
-		sleep 0.1
-	done
+	until_true "$wick" fold "$1"
+}
+# until_runs PID: waits until a process that was just started has used CPU time, so that it executes what it should
+until_runs() {
+	until_true has_run "$1"
+}
+has_run() {
+	local fields
+	read -ra fields <"/proc/$1/stat" && ((fields[13] + fields[14] > 0))
 }
 
-# share FOLDER PART WHOLE EXPECTED: the share of PART among WHOLE is EXPECTED within three standard errors
+# --- chance: what is sampled fails a check by chance once in a million times ---
+
+# share FOLDER PART WHOLE EXPECTED: the share of PART among WHOLE is EXPECTED, as far as so many samples can tell: within
+# 4.9 standard errors of a binomial distribution
 share() {
 	local part whole
 	part=$(count "$1" "$2") whole=$(count "$1" "$3")
-	awk -v part="$part" -v whole="$whole" -v p="$4" 'BEGIN {
+	is_share "$part" "$whole" "$4"
+}
+is_share() { # PART WHOLE EXPECTED
+	awk -v part="$1" -v whole="$2" -v p="$3" 'BEGIN {
 		if (whole < 100) { printf "only %d samples\n", whole; exit 1 }
 		error = sqrt(p * (1 - p) / whole)
-		printf "%d of %d is %.4f; expected %.4f, standard error %.4f\n", part, whole, part / whole, p, error
 		off = part / whole - p
-		exit off > 3 * error || off < -3 * error
+		printf "%d of %d is %.4f; expected %.4f, standard error %.4f\n", part, whole, part / whole, p, error
+		exit off > 4.9 * error || off < -4.9 * error
 	}'
 }
-# whole FOLDER: at least 99.5 % of the stacks reach the start of their thread
-whole() {
-	local all good
-	all=$(count "$1" '') good=$(count "$1" '^[^;]*;(_start|clone3?|__clone3?|__GI___clone3?|[^;]*_fork[^;]*);')
-	echo "$good of $all stacks are whole"
-	((all > 0 && good * 1000 >= all * 995))
+# seldom BAD ALL RATE [LEAST]: of ALL samples, LEAST (100) at least, each is bad with the probability RATE at most. False when so many bad ones would be
+# seen once in a million times then.
+seldom() {
+	awk -v bad="$1" -v all="$2" -v p="$3" -v least="${4:-100}" 'BEGIN {
+		# Probability of fewer than `bad`: the terms of the binomial distribution, one from the other.
+		term = all * log(1 - p)
+		for (i = 0; i < bad && i <= all; i++) {
+			below += exp(term)
+			term += log((all - i) / (i + 1) * p / (1 - p) + 1e-300)
+		}
+		printf "%d of %d are bad; at most %g of them should be\n", bad, all, p
+		exit !(all >= least && 1 - below >= 1e-6)
+	}'
 }
 
-# three_to_one NAME FOLDER COMMAND…: what the command records into the folder has the shares 3:1. Chance alone exceeds
-# three standard errors once in 370 times: then it is recorded once more.
+thread_start='_start|clone3?|__clone3?|__GI___clone3?|[^;]*_fork[^;]*'
+# whole FOLDER: the stacks reach the start of their thread, all but one of 500
+whole() {
+	local all good
+	all=$(count "$1" '') good=$(count "$1" "^[^;]*;($thread_start);")
+	grep -vE "^[^;]*;($thread_start);" "$1/out.folded" | head -n 3
+	seldom $((all - good)) "$all" 0.002
+}
+# three_to_one NAME FOLDER COMMAND…: what the command records into the folder has the shares 3:1
 three_to_one() {
-	local name=$1 folder=$2 parts=(';three( |;)' ';(three|one)( |;)' 0.75)
+	local name=$1 folder=$2
 	shift 2
-	"$@"
-	if ! share "$folder" "${parts[@]}" >/dev/null; then
-		rm -rf "$folder"
-		"$@"
-	fi
-	check "$name" share "$folder" "${parts[@]}"
+	exits 0 "$@"
+	check "$name" share "$folder" ';three( |;)' ';(three|one)( |;)' 0.75
 }
