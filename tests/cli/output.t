@@ -49,12 +49,15 @@ Output that cannot be written: one line, exit code 1, nothing left behind.
 A reader that goes away early ends it without a word.
 
   $ seq 50000 | awk '{ print "main;f" $1, $1 }' >many
-  $ wick fold many | head -c 0
+  $ { wick fold many; echo "exit code $?" >&2; } | head -c 0
+  exit code 1
   $ wick fold many | head -n 1
   main;f1 1
-  $ bash -c 'set -o pipefail; wick fold many | head -n 1 >/dev/null'
+  $ bash -c 'set -o pipefail; wick fold many | head -n 1 | cut -c 1-9'
+  main;f1 1
   [1]
-  $ wick help | true
+  $ { sleep 1; wick help; echo "exit code $?" >&2; } | true
+  exit code 1
 
 The output takes its name when it is whole; what stood there before stays until then.
 
@@ -63,8 +66,9 @@ The output takes its name when it is whole; what stood there before stays until 
   old
   $ wick fold in -o out && cat out
   a;b 1000
-  $ ln -s out link && wick fold in -o link && readlink link
+  $ rm out; touch out; ln -s out link && wick fold in -o link && readlink link && cat out
   out
+  a;b 1000
 
 Nothing is left behind by a process that is told to end, and the caller sees the signal.
 

@@ -25,7 +25,7 @@ Without a command there is a short help, on standard error.
   $ wick version
   wick 0.1.0
 
-  $ wick help >a; wick --help >b; wick -h >c; cmp a b && cmp b c
+  $ wick help >a; wick --help >b; wick -h >c; test -s a && cmp a b && cmp b c
   $ wick help | head -n 14
   wick 0.1.0: where programs spend their time, drawn, listed and compared
   
@@ -57,7 +57,7 @@ Every command has help with options, examples and exit codes, in two ways.
 Help follows the width of the terminal.
 
   $ for w in 40 60 80 100; do
-  >   wide=$(COLUMNS=$w wick fold --help | sed '/^Examples:/,/^$/d' | wc -L); ((wide <= w)) || echo "$wide at $w"
+  >   wide=$(COLUMNS=$w wick fold --help | sed '/^Examples:/,/^$/d' | wc -L); ((wide > w / 2 && wide <= w)) || echo "$wide at $w"
   > done
 
 Help goes to standard output and fails when that is full or closed.
