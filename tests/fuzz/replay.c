@@ -46,7 +46,11 @@ static int replay_folder(const char *path)
 	size_t found = 0, capacity = 0;
 	int failed = 0;
 	DIR *folder = opendir(path);
-	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+	if (!folder) {
+		printf("not ok %u - cannot open %s\n", ++count, path);
+		return 1;
+	}
+	for (struct dirent *entry; (entry = readdir(folder));) {
 		if (entry->d_name[0] == '.')
 			continue;
 		struct buf name = {0};
@@ -54,8 +58,7 @@ static int replay_folder(const char *path)
 		MEM_ROOM(names, found, capacity);
 		names[found++] = name.data;
 	}
-	if (folder)
-		closedir(folder);
+	closedir(folder);
 	if (found)
 		qsort(names, found, sizeof *names, compare_names);
 	for (size_t i = 0; i < found; i++) {
@@ -75,5 +78,7 @@ int main(int argc, char **argv)
 		failed |= is_folder ? replay_folder(argv[i]) : replay_file(argv[i]);
 	}
 	printf("1..%u\n", count);
-	return failed;
+	if (!count)
+		fprintf(stderr, "no file to replay\n");
+	return failed || !count;
 }
