@@ -250,9 +250,9 @@ fuzz-%: $(BUILD)/fuzz/bin/%
 	$< -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=65536 -print_final_stats=1 \
 		-artifact_prefix=$(BUILD)/fuzz/crashes/$*- $(BUILD)/fuzz/found/$* $(wildcard tests/fuzz/corpus/$*)
 
-##: format, cppcheck, shellcheck, which folder may include which
-lint:
-	@tests/lint/run
+##: format, cppcheck, shellcheck, scripts of the pictures, which folder may include which
+lint: $(BUILD)/gen/flame.js
+	@tests/lint/run $<
 
 ##: formats the C sources as .clang-format says
 format:

@@ -111,7 +111,9 @@ can() {
 	limited "$@" 2>"$file"
 	status=$?
 	((status == 0)) && return 0
-	((status == 1)) && grep -q '^wick: ' "$file" || problem "exit code $status, which is no refusal: $*; $(head -n 5 "$file")"
+	if ((status != 1)) || ! grep -q '^wick: ' "$file"; then
+		problem "exit code $status, which is no refusal: $*; $(head -n 5 "$file")"
+	fi
 	return 1
 }
 
@@ -177,8 +179,9 @@ has_run() {
 
 # --- chance: what is sampled fails a check by chance once in a million times ---
 
-# share FOLDER PART WHOLE EXPECTED: the share of PART among WHOLE is EXPECTED, as far as so many samples can tell: within
-# 4.9 standard errors of a binomial distribution
+# share FOLDER PART WHOLE EXPECTED: the share of PART among WHOLE is EXPECTED, as far as so many samples can tell:
+# within 4.9 standard errors of a binomial distribution. (Samples are taken at equal distances, so that they spread less
+# than that, not more.)
 share() {
 	local part whole
 	part=$(count "$1" "$2") whole=$(count "$1" "$3")
@@ -193,8 +196,8 @@ is_share() { # PART WHOLE EXPECTED
 		exit off > 4.9 * error || off < -4.9 * error
 	}'
 }
-# seldom BAD ALL RATE [LEAST]: of ALL samples, LEAST (100) at least, each is bad with the probability RATE at most. False when so many bad ones would be
-# seen once in a million times then.
+# seldom BAD ALL RATE [LEAST]: of ALL samples, LEAST (100) at least, each is bad with the probability RATE at most.
+# False when so many bad ones would then be seen once in a million times.
 seldom() {
 	awk -v bad="$1" -v all="$2" -v p="$3" -v least="${4:-100}" 'BEGIN {
 		# Probability of fewer than `bad`: the terms of the binomial distribution, one from the other.
