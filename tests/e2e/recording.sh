@@ -32,6 +32,10 @@ export XDG_CACHE_HOME=$work/cache TMPDIR=$work
 : "${ASAN_OPTIONS=allocator_may_return_null=1:exitcode=199}" "${UBSAN_OPTIONS=exitcode=199}"
 export ASAN_OPTIONS UBSAN_OPTIONS
 unset DURATION SAMPLING_FREQ DEBUGINFOD_URLS
+# What events of an ordinary user are called.
+user_only=
+# shellcheck disable=SC2034 # used by who sources this
+((EUID == 0 || $(</proc/sys/kernel/perf_event_paranoid) < 2)) || user_only=:u
 number=0
 problems=$work/problems # of commands since the last check
 # Seconds that one command may take.
@@ -180,8 +184,8 @@ has_run() {
 # --- chance: what is sampled fails a check by chance once in a million times ---
 
 # share FOLDER PART WHOLE EXPECTED: the share of PART among WHOLE is EXPECTED, as far as so many samples can tell:
-# within 4.9 standard errors of a binomial distribution. (Samples are taken at equal distances, so that they spread less
-# than that, not more.)
+# within 5.5 standard errors of a binomial distribution. Chance alone exceeds 4.9 once in a million times; shares of
+# repeated recordings were seen to spread by 0.8 to 1.1 standard errors, and there are some thirty such checks.
 share() {
 	local part whole
 	part=$(count "$1" "$2") whole=$(count "$1" "$3")
@@ -193,7 +197,7 @@ is_share() { # PART WHOLE EXPECTED
 		error = sqrt(p * (1 - p) / whole)
 		off = part / whole - p
 		printf "%d of %d is %.4f; expected %.4f, standard error %.4f\n", part, whole, part / whole, p, error
-		exit off > 4.9 * error || off < -4.9 * error
+		exit off > 5.5 * error || off < -5.5 * error
 	}'
 }
 # seldom BAD ALL RATE [LEAST]: of ALL samples, LEAST (100) at least, each is bad with the probability RATE at most.
