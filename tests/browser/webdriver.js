@@ -70,6 +70,7 @@ class Browser {
       method,
       headers: { "content-type": "application/json" },
       body: method === "POST" ? JSON.stringify(body || {}) : undefined,
+      signal: AbortSignal.timeout(120000), // a browser that hangs fails the test
     });
     const { value } = await response.json();
     if (value && value.error) throw new Error(`${route}: ${value.error}: ${value.message.split("\n")[0]}`);
