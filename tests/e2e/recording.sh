@@ -92,6 +92,8 @@ check() {
 	said=$(limited "$@" 2>&1)
 	status=$?
 	((status < 124)) || said+=$'\n'"status $status of $1"
+	# What a file holds in which something was looked for in vain
+	[[ $1 == grep && -f ${!#} ]] && said+="${!#}:"$'\n'"$(head -n 8 "${!#}" | cut -c 1-200)"
 	if [[ -s $problems ]]; then
 		not_ok "$name" "$(<"$problems")" "$said"
 		rm "$problems"
