@@ -324,9 +324,10 @@ uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t
 	if (!code_is_file(code))
 		return ip;
 	open_symbols(code);
-	uint64_t offset = ip - mapping->start + mapping->offset, address;
+	uint64_t offset = ip - mapping->start + mapping->offset, shift;
 	struct elf_file *elf = symbols_elf(code->symbols);
-	return elf && elf_address_of_offset(elf, offset, &address) ? address : offset;
+	return elf && elf_mapping_shift(elf, mapping->offset, mapping->end - mapping->start, &shift) ? offset + shift :
+												       offset;
 }
 
 static struct unwind_table *load_table(struct code *code)

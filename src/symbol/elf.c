@@ -512,6 +512,37 @@ bool elf_address_of_offset(const struct elf_file *elf, uint64_t offset, uint64_t
 	return false;
 }
 
+/* How many bytes of `size` at `offset` of the file belong to the segment. */
+static uint64_t bytes_of_segment(const Elf64_Phdr *segment, uint64_t offset, uint64_t size)
+{
+	uint64_t end = offset + size < offset ? UINT64_MAX : offset + size;
+	uint64_t segment_end = segment->p_offset + segment->p_filesz;
+	if (segment->p_type != PT_LOAD || segment_end < segment->p_offset)
+		return 0;
+	uint64_t from = offset > segment->p_offset ? offset : segment->p_offset;
+	uint64_t to = end < segment_end ? end : segment_end;
+	return from < to ? to - from : 0;
+}
+
+bool elf_mapping_shift(const struct elf_file *elf, uint64_t offset, uint64_t size, uint64_t *ret_shift)
+{
+	uint64_t most = 0;
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const Elf64_Phdr *segment = &elf->segments[i];
+		uint64_t bytes = segment->p_flags & PF_X ? bytes_of_segment(segment, offset, size) : 0;
+		if (bytes > most) {
+			most = bytes;
+			*ret_shift = segment->p_vaddr - segment->p_offset;
+		}
+	}
+	uint64_t address;
+	if (!most && elf_address_of_offset(elf, offset, &address)) {
+		most = 1;
+		*ret_shift = address - offset;
+	}
+	return most != 0;
+}
+
 const uint8_t *elf_bytes_at(const struct elf_file *elf, uint64_t address, size_t *ret_size)
 {
 	for (size_t i = 0; i < elf->segment_count; i++) {

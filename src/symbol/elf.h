@@ -62,6 +62,13 @@ uint32_t elf_crc(const struct elf_file *elf);
 
 /* Address in the file's own (virtual) address space of a byte at a file offset, by the PT_LOAD segments. */
 bool elf_address_of_offset(const struct elf_file *elf, uint64_t offset, uint64_t *ret_address);
+
+/*
+ * What to add to a file offset to get an address, anywhere in an executable mapping of `size` bytes at `offset`. Where
+ * the executable segment does not begin on a page (lld, mold) the first page of the mapping also holds the end of the
+ * segment before it, whose addresses differ: so the segment decides that most of the executable bytes belong to.
+ */
+bool elf_mapping_shift(const struct elf_file *elf, uint64_t offset, uint64_t size, uint64_t *ret_shift);
 /* The file's bytes that are loaded at a virtual address, up to the end of their segment; NULL when there are none. */
 const uint8_t *elf_bytes_at(const struct elf_file *elf, uint64_t address, size_t *ret_size);
 

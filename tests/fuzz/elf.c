@@ -66,7 +66,8 @@ static void read_file(struct elf_file *elf)
 	touch(build_id_text(&id, text), 1);
 	uint64_t address;
 	for (uint64_t offset = 0; offset < 0x4000; offset += 0x400)
-		elf_address_of_offset(elf, offset, &address);
+		if (!elf_address_of_offset(elf, offset, &address))
+			elf_mapping_shift(elf, offset, 0x1000, &address);
 	struct elf_section section;
 	elf_section(elf, ".debug_info", &section);
 	read_symbols(elf);

@@ -338,6 +338,51 @@ static void offsets_become_addresses(void **state)
 	elf_close(elf);
 }
 
+/* Two segments that share a page of the file, as lld and mold lay them out: the second is mapped one page further. */
+static void mappings_belong_to_their_executable_segment(void **state)
+{
+	(void)state;
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segments[3];
+		char rest[0x3000];
+	} file = {
+		.header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+			   .e_type = ET_DYN,
+			   .e_machine = EM_X86_64,
+			   .e_version = EV_CURRENT,
+			   .e_phoff = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 3},
+		.segments = {{.p_type = PT_LOAD, .p_flags = PF_R, .p_filesz = 0xf60, .p_memsz = 0xf60},
+			     {.p_type = PT_LOAD,
+			      .p_flags = PF_R | PF_X,
+			      .p_offset = 0xf60,
+			      .p_vaddr = 0x1f60,
+			      .p_filesz = 0x1100,
+			      .p_memsz = 0x1100},
+			     {.p_type = PT_LOAD,
+			      .p_flags = PF_R | PF_X,
+			      .p_offset = 0x2060,
+			      .p_vaddr = 0x5060,
+			      .p_filesz = 0x800,
+			      .p_memsz = 0x800}},
+	};
+	struct elf_file *elf;
+	uint64_t shift = 77;
+	assert_int_equal(elf_open_bytes(&elf, &file, sizeof file, NULL), 0);
+	assert_true(elf_mapping_shift(elf, 0, 0x3000, &shift));
+	assert_int_equal(shift, 0x1000);
+	assert_true(elf_mapping_shift(elf, 0, 0x1000, &shift)); /* few of its bytes are executable */
+	assert_int_equal(shift, 0x1000);
+	assert_true(elf_mapping_shift(elf, 0x2000, 0x1000, &shift)); /* the second one has more of them here */
+	assert_int_equal(shift, 0x3000);
+	shift = 77;
+	assert_false(elf_mapping_shift(elf, 0x100000, UINT64_MAX, &shift));
+	assert_int_equal(shift, 77);
+	elf_close(elf);
+}
+
 static void cut_files_cost_what_is_cut(void **state)
 {
 	(void)state;
@@ -394,6 +439,7 @@ int main(void)
 		cmocka_unit_test(bombs_are_not_unpacked),
 		cmocka_unit_test(counts_beyond_16_bits_are_in_the_first_section),
 		cmocka_unit_test(offsets_become_addresses),
+		cmocka_unit_test(mappings_belong_to_their_executable_segment),
 		cmocka_unit_test(cut_files_cost_what_is_cut),
 		cmocka_unit_test(what_is_no_elf_file_is_refused),
 	};
