@@ -28,9 +28,10 @@ struct scratch {
 	__u64 ip, sp, fp;
 	__u32 exact; /* ip is an instruction's own address */
 	__u32 by_frame_pointer; /* how it was reached */
+	__u32 registers_lost; /* those of the sample are not those of this frame */
 	__u32 jumps; /* how often the stack pointer went down */
 	/* The mapping of the last look-up. */
-	__u32 part;
+	__u32 part, zero;
 	__u64 map_start, map_end, bias;
 	/* The list of the process. */
 	__u32 list_first, list_count;
@@ -39,6 +40,7 @@ struct scratch {
 	__u64 window_size;
 	__u8 window[WINDOW_BYTES];
 	__u64 registers[LAYOUT_REGISTERS]; /* of user space, as the sample found them */
+	__u64 value; /* of the register that find_register() found */
 	__u64 recalls; /* the words that are read are noted: */
 	struct recall recall;
 	/* What is sent of a new stack: these two. */

@@ -212,6 +212,7 @@ static __always_inline int step_by_frame_pointer(struct scratch *s, __u32 slot)
 		return stop(s, LAYOUT_NO_TABLE);
 	if (read_word(s, slot, fp, &caller_fp) || read_word(s, slot, fp + 8, &ra))
 		return stop(s, LAYOUT_ABSENT);
+	s->registers_lost = 1;
 	s->sp = fp + 16;
 	s->fp = caller_fp;
 	s->ip = ra;
@@ -228,6 +229,7 @@ static __always_inline int step_signal(struct scratch *s, __u32 slot)
 		return stop(s, LAYOUT_ABSENT);
 	if (!may_jump(s, sp))
 		return stop(s, LAYOUT_BROKEN);
+	s->registers_lost = 1;
 	s->sp = sp;
 	s->fp = fp;
 	s->ip = ip;
@@ -236,13 +238,37 @@ static __always_inline int step_signal(struct scratch *s, __u32 slot)
 	return STEP_ON;
 }
 
-/* The CFA where it is not a register and an offset. 0, or what ends the walk. */
+/*
+ * Finds the value that a register, given by its DWARF number, has in this frame, and keeps it in the scratch. 0, or -1
+ * when it is not known. Registers that callees may change keep their value, as in src/unwind/walk.c.
+ */
+__noinline int find_register(__u32 slot, __u32 number)
+{
+	const __u32 callee_saved = 1u << 3 | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15;
+	struct scratch *s = scratch_of(slot);
+	if (!s || number > 15 || s->registers_lost || (s->record.user_count > 1 && callee_saved >> number & 1))
+		return -1;
+	/* DWARF has rdx and rbx the other way round, and the sample has rip before r8. */
+	__u32 place = number == 1 ? 3 : number == 3 ? 1 : number < 8 ? number : number + 1;
+	OPAQUE(place);
+	if (place >= LAYOUT_REGISTERS)
+		return -1;
+	s->value = s->registers[place];
+	s->recalls = 0; /* it is not among what is compared */
+	return 0;
+}
+
+/* The CFA where it is not the stack or frame pointer and an offset. 0, or what ends the walk. */
 static __always_inline int rare_cfa(struct scratch *s, __u32 slot, __u32 kind, __s32 offset, __u64 *cfa)
 {
 	__u64 value = kind == LAYOUT_CFA_AT_SP ? s->sp : s->fp;
 	if (kind == LAYOUT_CFA_PLT) {
 		*cfa = s->sp + ((s->ip & 15) >= (__u32)offset ? 16 : 8);
 		return STEP_ON;
+	}
+	if (kind >= LAYOUT_CFA_REGISTER && !find_register(slot, kind - LAYOUT_CFA_REGISTER)) {
+		*cfa = s->value + (__s64)offset;
+		return may_jump(s, *cfa) ? STEP_ON : stop(s, LAYOUT_BROKEN);
 	}
 	if (kind != LAYOUT_CFA_AT_SP && kind != LAYOUT_CFA_AT_FP)
 		return stop(s, LAYOUT_DIFFICULT);
@@ -346,6 +372,7 @@ static __always_inline void walk(struct scratch *s, __u32 slot)
 {
 	s->exact = 1;
 	s->by_frame_pointer = 0;
+	s->registers_lost = 0;
 	s->jumps = 0;
 	s->map_start = s->map_end = 0;
 	s->window_size = 0;

@@ -51,15 +51,20 @@ static bool may_move(struct walk *walk, uint64_t cfa, bool may_jump)
 	return true;
 }
 
-/* --- callee-saved registers --- */
+/* --- other registers --- */
 
+/*
+ * Callee-saved registers are read where the frame saved them. Those that callees may change keep their value: only
+ * assembly has CFA rules based on them above the first frame, and what it calls leaves them alone (OpenSSL's AES).
+ */
 static void follow_saves(struct walk *walk, uint64_t cfa)
 {
 	const struct unwind_table *table = walk->place.table;
 	struct unwind_registers *registers = &walk->registers;
-	registers->known &= table->arch->saved_mask;
-	if (!registers->known || !table->saves.count) {
-		registers->known = 0;
+	if (!(registers->known & table->arch->saved_mask))
+		return;
+	if (!table->saves.count) {
+		registers->known &= ~table->arch->saved_mask;
 		return;
 	}
 	uint32_t number = unwind_rows_find(&table->saves, lookup_address(walk) - walk->place.bias);
