@@ -183,6 +183,7 @@ enum layout_statistic {
 	LAYOUT_COPIED, /* of these: unwound outside */
 	LAYOUT_LEFT_OUT, /* waits that were shorter or longer than asked for; not among those that came */
 	LAYOUT_UNCOUNTED, /* stacks for which the map of counts had no room; they crossed one by one */
+	LAYOUT_UNFOLLOWED, /* processes that there was no room for among the recorded ones */
 	LAYOUT_STATISTICS,
 };
 

@@ -7,6 +7,7 @@
 
 #include <bpf/bpf_core_read.h>
 
+#include "bpf/members.h"
 #include "bpf/waits.h"
 
 char programs_license[] SEC("license") = "Dual MIT/GPL";
@@ -112,6 +113,8 @@ static __always_inline void tell_running(struct scratch *s, int followed)
 /* A sample of a perf event: a clock, a hardware counter, page faults. */
 static __always_inline int take(struct bpf_perf_event_data *ctx, __u16 source)
 {
+	if (has_source(cpu_sources, source) && !member_runs())
+		return 0;
 	int switches = has_source(switch_sources, source);
 	if (switches && counts_waits)
 		return leave(ctx, source);
@@ -158,6 +161,8 @@ int forget_process(struct bpf_raw_tracepoint_args *ctx)
 	__u32 pid = current_ids() >> 32;
 	if (counts_waits && began && !ended)
 		waits_of_exec(pid, (__u32)ctx->args[1]);
+	if (cpu_sources)
+		members_of_exec(pid, (__u32)ctx->args[1]);
 	bpf_map_delete_elem(&processes, &pid);
 	return 0;
 }

@@ -24,6 +24,7 @@ struct engine {
 	struct engine_waits waits;
 	struct bpf_waits_span span;
 	uint64_t left_out; /* waits, at the end */
+	uint64_t unfollowed; /* members that there was no room for from the beginning */
 };
 
 /* --- opening --- */
@@ -83,8 +84,18 @@ int engine_attach(struct engine *engine, size_t source, int event_fd, struct err
 	return bpf_programs_attach(engine->programs, source, event_fd, err);
 }
 
+void engine_add_member(struct engine *engine, int32_t id)
+{
+	uint32_t key = (uint32_t)id;
+	uint64_t task = 0;
+	if (engine->counts.maps.members >= 0 && bpf_map_update_elem(engine->counts.maps.members, &key, &task, BPF_ANY))
+		engine->unfollowed++;
+}
+
 void engine_begin(struct engine *engine, uint64_t time, int32_t command)
 {
+	if (command)
+		bpf_programs_await(engine->programs, command);
 	if (engine->waits.counted && command)
 		bpf_waits_add(&engine->counts.maps, command, command);
 	if (!engine->span.began)
@@ -271,6 +282,7 @@ struct engine_statistics engine_statistics(const struct engine *engine)
 		.lost = statistic(engine, LAYOUT_LOST),
 		.uncounted = statistic(engine, LAYOUT_UNCOUNTED),
 		.told = engine->counts.told,
+		.unfollowed = statistic(engine, LAYOUT_UNFOLLOWED) + engine->unfollowed,
 		.left_out = statistic(engine, LAYOUT_LEFT_OUT) + engine->left_out,
 		.modules = engine->supply.placed_count,
 		.evicted = engine->supply.evicted,

@@ -178,6 +178,19 @@ static void set_waits(struct bpf_programs *programs, const struct engine_options
 	skeleton->rodata->max_block = waits->max_block;
 }
 
+static void set_members(struct bpf_programs *programs, const struct engine_options *options)
+{
+	struct wick_bpf *skeleton = programs->skeleton;
+	const struct engine_members *members = &options->members;
+	bpf_program__set_autoload(skeleton->progs.member_fork, members->sources && members->children);
+	bpf_program__set_autoload(skeleton->progs.member_free, members->sources);
+	if (!members->sources)
+		return;
+	bpf_map__set_max_entries(skeleton->maps.members, room_in(16384, options));
+	skeleton->rodata->cpu_sources = members->sources;
+	skeleton->rodata->members_are_threads = members->threads;
+}
+
 static void note_maps(struct bpf_programs *programs)
 {
 	const struct wick_bpf *skeleton = programs->skeleton;
@@ -189,6 +202,7 @@ static void note_maps(struct bpf_programs *programs)
 	maps->counts = bpf_map__fd(skeleton->maps.counts);
 	maps->records = bpf_map__fd(skeleton->maps.records);
 	maps->statistics = bpf_map__fd(skeleton->maps.statistics);
+	maps->members = skeleton->rodata->cpu_sources ? bpf_map__fd(skeleton->maps.members) : -1;
 	maps->threads = skeleton->rodata->counts_waits ? bpf_map__fd(skeleton->maps.threads) : -1;
 }
 
@@ -228,6 +242,7 @@ int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_op
 	set_waits(programs, options);
 	bpf_program__set_autoload(programs->skeleton->progs.list_registers,
 				  options->switches && options->waits.unseen && !options->waits.from_exec);
+	set_members(programs, options);
 	for (size_t i = 0; i < ENGINE_SOURCES_MOST; i++)
 		bpf_program__set_autoload(program_of_source(programs->skeleton, i), i < options->sources);
 	int failed = wick_bpf__load(programs->skeleton);
@@ -287,6 +302,11 @@ void bpf_programs_registers(const struct bpf_programs *programs,
 	}
 	if (fd >= 0)
 		close(fd);
+}
+
+void bpf_programs_await(struct bpf_programs *programs, int32_t pid)
+{
+	programs->skeleton->bss->awaited = (uint32_t)pid;
 }
 
 void bpf_programs_began(struct bpf_programs *programs, uint64_t time)

@@ -11,6 +11,7 @@ struct bpf_programs; /* loaded */
 struct bpf_maps {
 	int slabs, parts, mappings, processes, counts, records, statistics;
 	int threads; /* -1: waits are not added up */
+	int members; /* -1: all samples count */
 	uint16_t waits_source;
 	uint32_t mapping_room, process_room, count_room; /* elements */
 	uint32_t record_room; /* bytes of the ring buffer */
@@ -26,6 +27,8 @@ int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_
 /* Calls `add` for each thread of the system that has registers of user space, where waits before the start count. */
 void bpf_programs_registers(const struct bpf_programs *programs,
 			    void (*add)(void *context, const struct layout_registers *found), void *context);
+/* A process that becomes a member when it executes a program. */
+void bpf_programs_await(struct bpf_programs *programs, int32_t pid);
 /* From when on and until when waits are added up. */
 void bpf_programs_began(struct bpf_programs *programs, uint64_t time);
 void bpf_programs_ended(struct bpf_programs *programs, uint64_t time);

@@ -44,6 +44,16 @@ struct engine_waits {
 	uint64_t min_block, max_block; /* nanoseconds: other waits are left out; max 0: no limit */
 };
 
+/*
+ * Events that are opened on CPUs, so that threads count however short they live: the programs take the samples of
+ * members only.
+ */
+struct engine_members {
+	uint32_t sources; /* by bit; 0: all events are opened on threads, or on everybody */
+	bool threads; /* members are threads, not processes */
+	bool children; /* of members are members */
+};
+
 struct engine_options {
 	/* How many events are recorded, of which programs take ENGINE_SOURCES_MOST; their number is the source. */
 	size_t sources;
@@ -57,6 +67,7 @@ struct engine_options {
 	uint32_t faults; /* by bit: page faults, whose samples tell the size of the page where the kernel knows it */
 	uint32_t switches; /* by bit: sources that happen when a thread leaves its CPU; `raw` is its state then */
 	struct engine_waits waits;
+	struct engine_members members;
 };
 
 #define ENGINE_SOURCES_MOST 4
@@ -69,9 +80,12 @@ void engine_close(struct engine *engine);
 /* Lets the program of a source run at each overflow of a perf event. The event stays the caller's. */
 int engine_attach(struct engine *engine, size_t source, int event_fd, struct err *err);
 
+/* A process, or a thread, whose samples count from now on. */
+void engine_add_member(struct engine *engine, int32_t id);
+
 /*
  * From when on and until when times of threads are added up, by CLOCK_MONOTONIC. `command` is a process that will
- * execute a program; 0: none.
+ * execute a program and becomes a member then; 0: none.
  */
 void engine_begin(struct engine *engine, uint64_t time, int32_t command);
 void engine_end(struct engine *engine, uint64_t time);
@@ -119,6 +133,7 @@ struct engine_statistics {
 	uint64_t lost; /* of these: no room in the ring buffer */
 	uint64_t uncounted; /* of these: told one by one, because the map of counts was full */
 	uint64_t told; /* samples given to the sink */
+	uint64_t unfollowed; /* processes that there was no room for among the members */
 	uint64_t left_out; /* waits that were shorter or longer than asked for */
 	size_t modules, processes; /* in the kernel now */
 	size_t evicted; /* modules that gave way to others */

@@ -23,6 +23,12 @@ int engine_attach(struct engine *engine, size_t source, int event_fd, struct err
 	return err_set(err, ERR_UNSUPPORTED, "no BPF engine");
 }
 
+void engine_add_member(struct engine *engine, int32_t id)
+{
+	(void)engine;
+	(void)id;
+}
+
 void engine_begin(struct engine *engine, uint64_t time, int32_t command)
 {
 	(void)engine;

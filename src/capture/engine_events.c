@@ -30,7 +30,7 @@ bool engine_events_mark(struct capture_events *events)
 void engine_events_unmark(struct capture_events *events)
 {
 	for (size_t i = 0; i < events->count; i++)
-		events->items[i].by_engine = false;
+		events->items[i].by_engine = events->items[i].by_cpu = false;
 }
 
 /* Where all that tells of times is taken by programs, these can add them up. */
@@ -61,6 +61,17 @@ void engine_events_describe(const struct capture_events *events, bool singly, st
 		waits->running = waits->running || is_clock;
 		if (is_switch)
 			waits->source = (uint16_t)i;
+	}
+}
+
+void engine_events_use_cpus(struct capture_events *events, struct engine_options *engine)
+{
+	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
+		struct capture_event *event = &events->items[i];
+		enum derive_rule rule = event->derive.rule;
+		event->by_cpu = event->by_engine && (rule == DERIVE_PASS || rule == DERIVE_CLOCK) &&
+				!event->attr.sample_period;
+		engine->members.sources |= (uint32_t)event->by_cpu << i;
 	}
 }
 

@@ -33,12 +33,14 @@ static int open_one(struct engine_tap *tap, const struct target *target, const s
 		    size_t source, int32_t task, int32_t cpu, struct err *err)
 {
 	struct perf_event_attr attr = bare(&event->attr);
+	if (event->by_cpu)
+		attr.inherit = attr.enable_on_exec = 0;
 	int fd = open_event(&attr, target, task, cpu);
 	bool left_out = errno == ESRCH || ((errno == EACCES || errno == EPERM) && target->found);
 	if (fd < 0)
 		return left_out ? 0 : open_refused(event, target, task, errno, err);
-	MEM_ROOM(tap->fds, tap->count, tap->capacity);
-	tap->fds[tap->count++] = fd;
+	MEM_ROOM(tap->events, tap->count, tap->capacity);
+	tap->events[tap->count++] = (struct engine_tap_event){fd, event->by_cpu};
 	return engine_attach(tap->engine, source, fd, err);
 }
 
@@ -47,11 +49,30 @@ static int open_task(struct engine_tap *tap, const struct target *target, const 
 		     int32_t task, bool by_cpu, struct err *err)
 {
 	int result = 0;
+	for (size_t source = 0; source < events->count; source++) {
+		const struct capture_event *event = &events->items[source];
+		size_t cpus = !event->by_engine || event->by_cpu ? 0 : by_cpu ? target->cpu_count : 1;
+		for (size_t cpu = 0; cpu < cpus && !result; cpu++)
+			result = open_one(tap, target, event, source, task, by_cpu ? target->cpus[cpu] : -1, err);
+	}
+	return result;
+}
+
+/* Events of CPUs, and whose samples count there. A command becomes a member when it executes its program. */
+static int open_cpus(struct engine_tap *tap, const struct target *target, const struct capture_events *events,
+		     struct err *err)
+{
+	const struct target everybody = {.whole_system = true, .cgroup = -1};
+	bool threads = target->by_thread;
+	int result = 0;
 	for (size_t source = 0; source < events->count; source++)
-		for (size_t cpu = 0;
-		     cpu < (by_cpu ? target->cpu_count : 1) && !result && events->items[source].by_engine; cpu++)
-			result = open_one(tap, target, &events->items[source], source, task,
-					  by_cpu ? target->cpus[cpu] : -1, err);
+		for (size_t cpu = 0; cpu < target->cpu_count && !result && events->items[source].by_cpu; cpu++)
+			result = open_one(tap, &everybody, &events->items[source], source, -1, target->cpus[cpu], err);
+	for (size_t i = 0; i < (threads ? target->tid_count : target->pid_count); i++) {
+		int32_t id = threads ? target->tids[i] : target->pids[i];
+		if (id != target->command)
+			engine_add_member(tap->engine, id);
+	}
 	return result;
 }
 
@@ -85,6 +106,8 @@ int engine_tap_open(struct engine_tap *tap, struct engine *engine, const struct 
 	int result = 0;
 	for (size_t i = 0; i < count && !result; i++)
 		result = open_task(tap, target, events, tasks[i], by_cpu, err);
+	if (!result)
+		result = open_cpus(tap, target, events, err);
 	if (!result && !tap->count)
 		result = err_set(err, ERR_SYSTEM, "the process ended before it could be recorded");
 	if (result)
@@ -95,26 +118,32 @@ int engine_tap_open(struct engine_tap *tap, struct engine *engine, const struct 
 void engine_tap_release(struct engine_tap *tap)
 {
 	for (size_t i = 0; i < tap->count; i++)
-		close(tap->fds[i]);
-	free(tap->fds);
-	tap->fds = NULL;
+		close(tap->events[i].fd);
+	free(tap->events);
+	tap->events = NULL;
 	tap->count = tap->capacity = 0;
 }
 
-static void control(struct engine_tap *tap, unsigned long request)
+static void control(struct engine_tap *tap, unsigned long request, bool only_cpus)
 {
 	for (size_t i = 0; i < tap->count; i++)
-		ioctl(tap->fds[i], request, 0);
+		if (tap->events[i].by_cpu || !only_cpus)
+			ioctl(tap->events[i].fd, request, 0);
 }
 
 void engine_tap_enable(struct engine_tap *tap)
 {
-	control(tap, PERF_EVENT_IOC_ENABLE);
+	control(tap, PERF_EVENT_IOC_ENABLE, false);
+}
+
+void engine_tap_enable_cpus(struct engine_tap *tap)
+{
+	control(tap, PERF_EVENT_IOC_ENABLE, true);
 }
 
 void engine_tap_disable(struct engine_tap *tap)
 {
-	control(tap, PERF_EVENT_IOC_DISABLE);
+	control(tap, PERF_EVENT_IOC_DISABLE, false);
 }
 
 /* --- records in the order of time --- */

@@ -10,7 +10,10 @@
 
 struct engine_tap {
 	struct engine *engine;
-	int *fds; /* of events */
+	struct engine_tap_event {
+		int fd;
+		bool by_cpu; /* see struct capture_event */
+	} * events;
 	size_t count, capacity;
 	struct rings_guest guest;
 	const struct event_sink *sink; /* where records go in the order of time */
@@ -24,6 +27,8 @@ int engine_tap_open(struct engine_tap *tap, struct engine *engine, const struct 
 		    const struct capture_events *events, bool some_cpus, struct err *err);
 void engine_tap_release(struct engine_tap *tap);
 void engine_tap_enable(struct engine_tap *tap);
+/* Those of CPUs only: the others are enabled by the exec of a command. */
+void engine_tap_enable_cpus(struct engine_tap *tap);
 void engine_tap_disable(struct engine_tap *tap);
 
 /* A sink for the records in the order of time, before they get to `sink`; both must stay. */

@@ -20,6 +20,7 @@ struct capture_event {
 	bool everywhere; /* on all threads, whoever is recorded */
 	bool bare; /* its samples need no stack */
 	bool by_engine; /* a BPF program takes its samples; else they come by a ring */
+	bool by_cpu; /* and is called on CPUs, not on the threads of the target */
 	struct derive_source derive; /* what is made of its samples */
 	char *path; /* of a uprobe: the attributes point to it; else NULL */
 };

@@ -5,6 +5,7 @@
 #include "event/tee.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -202,8 +203,12 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 	int code = tell_existing(recorder, recorder->engine ? &early : sink);
 	if (on_exec)
 		rings_enable_everywhere(recorder->rings);
-	if (on_exec && recorder->engine)
+	if (on_exec && recorder->engine) {
 		engine_begin(recorder->engine, now(), recorder->target.command);
+		engine_tap_enable_cpus(&recorder->tap);
+	} else if (recorder->engine && recorder->target.command && !recorder->target.clock) {
+		engine_add_member(recorder->engine, recorder->target.command);
+	}
 	recorder->samples_on = on_exec;
 	recorder->started = now();
 	if (code >= 0)
@@ -248,6 +253,17 @@ static int finish(struct recorder *recorder, const struct event_sink *ordered, c
 	return code;
 }
 
+static void stop_engine(struct recorder *recorder)
+{
+	uint64_t unfollowed = engine_statistics(recorder->engine).unfollowed;
+	engine_stop(recorder->engine);
+	if (unfollowed)
+		recorder_note(recorder,
+			      "%" PRIu64 " processes were not sampled: there was no room for so many at once; "
+			      "--kernel-memory makes more",
+			      unfollowed);
+}
+
 int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct codes *codes,
 		 struct recorder_result *ret_result, struct err *err)
 {
@@ -283,7 +299,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 	if (code >= 0)
 		code = finish(recorder, &ordered, &both);
 	if (recorder->engine)
-		engine_stop(recorder->engine);
+		stop_engine(recorder);
 	ask_to_end(recorder);
 	result.last = recorder->progress;
 	result.end = recorder->end;

@@ -114,6 +114,7 @@ static int choose_target(struct recorder *recorder, const struct capture_limits 
 	struct target *target = &recorder->target;
 	struct check_system system = check_this_system();
 	target->whole_system = options->whole_system;
+	target->by_thread = !options->inherit; /* later threads of the same process are not wanted */
 	if (options->whole_system && !limits->whole_system)
 		return denied_set(err, &system, "the whole system", false, EACCES);
 	int result = target_set_cpus(target, options->cpus, err);
@@ -184,8 +185,22 @@ static void describe_waits(const struct recorder *recorder, const struct attr_sh
 	waits->max_block = options->max_block;
 }
 
+/* Whether who is recorded can be decided in the kernel, sample by sample. There the numbers are the initial namespace's. */
+static void choose_members(const struct recorder *recorder, const struct capture_limits *limits, bool initial_namespace,
+			   struct engine_options *engine)
+{
+	const struct recorder_options *options = &recorder->options;
+	const struct target *target = &recorder->target;
+	if (!limits->whole_system || !initial_namespace || target_is_by_cpu(target) || options->period == 1)
+		return;
+	engine->members.threads = target->by_thread;
+	engine->members.children = options->inherit;
+	engine_events_use_cpus(options->events, engine);
+}
+
 /* The BPF engine where it is wanted and possible; with ENGINE_AUTO the reason why not is only a note. */
-static int choose_engine(struct recorder *recorder, const struct attr_shape *shape, struct err *err)
+static int choose_engine(struct recorder *recorder, const struct capture_limits *limits, const struct attr_shape *shape,
+			 struct err *err)
 {
 	const struct recorder_options *options = &recorder->options;
 	if (options->engine == ENGINE_RING ||
@@ -213,6 +228,7 @@ static int choose_engine(struct recorder *recorder, const struct attr_shape *sha
 	struct err refusal = {0};
 	describe_waits(recorder, shape, &engine.waits);
 	engine_events_describe(options->events, options->timeline || options->wakers, &engine);
+	choose_members(recorder, limits, !facts.pid_namespace, &engine);
 	if (engine_fits(&facts, &task, &reason)) {
 		if (!engine_open(&recorder->engine, &engine, &refusal)) {
 			if (engine_events_taken(options->events, &engine) && !engine_tells_page_size(&facts))
@@ -322,7 +338,7 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 	if (options->streams)
 		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
 	if (!result)
-		result = choose_engine(recorder, &rings.shape, err);
+		result = choose_engine(recorder, &limits, &rings.shape, err);
 	if (!result) {
 		struct record_types_options types = types_options(recorder);
 		record_types_note_missing(options->events, &types);

@@ -158,6 +158,7 @@ static int add_thread(struct target *target, int32_t tid, struct err *err)
 	int32_t pid = target_process_of(tid);
 	if (pid < 0)
 		return err_set(err, ERR_SYSTEM, "there is no thread %d", (int)tid);
+	target->by_thread = true;
 	add_pid(target, pid);
 	add_tid(target, tid);
 	return 0;

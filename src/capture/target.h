@@ -13,6 +13,7 @@
 struct target {
 	bool whole_system; /* every process; else those of `tids` */
 	int cgroup; /* its folder, when the kernel itself tells who is in it; else -1 */
+	bool by_thread; /* single threads are meant, not their whole processes */
 	bool found; /* by a pattern: of those that may not be recorded, others are left */
 	int32_t *tids; /* threads that are there now */
 	size_t tid_count, tid_capacity;

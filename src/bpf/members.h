@@ -1,0 +1,77 @@
+/*
+ * Whose samples count, where an event is opened on CPUs and not on threads. An event that threads inherit starts a new
+ * period in each of them, so that threads and processes which live shorter than a period are never sampled. An event of
+ * a CPU is due whoever runs, and the program looks whether that is a member.
+ *
+ * Members are processes, or threads where single threads are recorded. A child of a member is one before it runs for
+ * the first time.
+ */
+#ifndef WICK_BPF_MEMBERS_H
+#define WICK_BPF_MEMBERS_H
+
+#include "bpf/kernel.h"
+#include "bpf/maps.h"
+
+const volatile __u32 cpu_sources = 0; /* by bit: events that are opened on CPUs */
+const volatile __u8 members_are_threads = 0;
+
+/* Written by wick: a process that becomes a member when it executes a program; 0: none. */
+volatile __u32 awaited = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64); /* its task, where that is known: the number may be another's soon */
+} members SEC(".maps");
+
+static __always_inline int is_member(__u32 id)
+{
+	return bpf_map_lookup_elem(&members, &id) != 0;
+}
+
+static __always_inline int member_runs(void)
+{
+	__u64 ids = bpf_get_current_pid_tgid();
+	return is_member(members_are_threads ? (__u32)ids : (__u32)(ids >> 32));
+}
+
+static __always_inline void add_member(__u32 id, __u64 task)
+{
+	if (bpf_map_update_elem(&members, &id, &task, BPF_ANY))
+		count_one(LAYOUT_UNFOLLOWED);
+}
+
+SEC("raw_tp/sched_process_fork")
+int member_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
+	__u32 from = members_are_threads ? BPF_CORE_READ(parent, pid) : BPF_CORE_READ(parent, tgid);
+	__u32 to = members_are_threads ? BPF_CORE_READ(child, pid) : BPF_CORE_READ(child, tgid);
+	if (from != to && is_member(from))
+		add_member(to, (__u64)child);
+	return 0;
+}
+
+/* The task is gone for good: nothing runs in its name any more. */
+SEC("raw_tp/sched_process_free")
+int member_free(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	__u32 id = BPF_CORE_READ(task, pid);
+	if (!members_are_threads && id != (__u32)BPF_CORE_READ(task, tgid))
+		return 0;
+	__u64 *known = bpf_map_lookup_elem(&members, &id);
+	if (known && (!*known || *known == (__u64)task))
+		bpf_map_delete_elem(&members, &id);
+	return 0;
+}
+
+/* A thread that executes a program gets the number of its process. */
+static __always_inline void members_of_exec(__u32 pid, __u32 old_tid)
+{
+	if (pid == awaited || (members_are_threads && old_tid != pid && is_member(old_tid)))
+		add_member(pid, (__u64)bpf_get_current_task());
+}
+
+#endif
