@@ -80,6 +80,54 @@ void find_processes(struct pid_list *list, const struct find_wish *wish)
 		closedir(processes);
 }
 
+/* --- by parent --- */
+
+struct kinship {
+	int32_t pid, parent;
+};
+
+/* The fourth word of /proc/PID/stat; the second is a name in parentheses, which may hold anything. */
+static int32_t parent_of(int processes, const char *pid)
+{
+	char path[64], line[512];
+	snprintf(path, sizeof path, "%.32s/stat", pid);
+	read_word(processes, path, line, sizeof line);
+	const char *name_end = strrchr(line, ')');
+	int parent = 0;
+	return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static struct kinship *read_kinships(size_t *ret_count)
+{
+	struct kinship *items = NULL;
+	size_t count = 0, capacity = 0;
+	DIR *processes = opendir("/proc");
+	for (struct dirent *entry; processes && (entry = readdir(processes));) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		MEM_ROOM(items, count, capacity);
+		items[count++] = (struct kinship){
+			(int32_t)atol(entry->d_name),
+			parent_of(dirfd(processes), entry->d_name),
+		};
+	}
+	if (processes)
+		closedir(processes);
+	*ret_count = count;
+	return items;
+}
+
+void find_descendants(struct pid_list *list)
+{
+	size_t count;
+	struct kinship *kinships = read_kinships(&count);
+	for (size_t done = 0; done < list->count; done++) /* what is added is looked at in its turn */
+		for (size_t i = 0; i < count; i++)
+			if (kinships[i].parent == list->items[done] && kinships[i].pid != getpid())
+				add(list, kinships[i].pid);
+	free(kinships);
+}
+
 /* --- by cgroup --- */
 
 /* Where cgroup v2 is mounted, at /sys/fs/cgroup or, beside the older kind, below it. */

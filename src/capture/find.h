@@ -24,6 +24,9 @@ struct find_wish {
 /* Adds all processes that run now, but not this one. */
 void find_processes(struct pid_list *list, const struct find_wish *wish);
 
+/* Adds the children of those in the list, and theirs, but not this process. */
+void find_descendants(struct pid_list *list);
+
 /*
  * Opens the folder of a cgroup: a path of the file system, or one that begins at the root of the cgroup v2 hierarchy
  * as /proc/PID/cgroup has it. The descriptor, or an error.

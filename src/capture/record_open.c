@@ -124,6 +124,8 @@ static int choose_target(struct recorder *recorder, const struct capture_limits 
 		result = choose_found(recorder, err);
 	if (!result && options->processes)
 		result = target_add_processes(target, options->processes, err);
+	if (!result && options->processes && options->inherit)
+		target_add_descendants(target);
 	if (!result && options->threads)
 		result = target_add_threads(target, options->threads, err);
 	target->clock = options->command && (target_is_by_cpu(target) || target->tid_count);
@@ -283,7 +285,8 @@ static int watch_process(struct recorder *recorder, int32_t pid, enum wake_up ki
 static int watch_processes(struct recorder *recorder, struct err *err)
 {
 	const struct target *target = &recorder->target;
-	size_t count = target_is_by_cpu(target) ? 0 : target->pid_count;
+	size_t named = target->named_count ? target->named_count : target->pid_count;
+	size_t count = target_is_by_cpu(target) ? 0 : named;
 	int result = 0;
 	recorder->process_fds = mem_zalloc(count + 1, sizeof *recorder->process_fds);
 	if (target->command)

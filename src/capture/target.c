@@ -191,6 +191,21 @@ int target_add_threads(struct target *target, const char *list, struct err *err)
 	return add_list(target, list, "thread", add_thread, err);
 }
 
+void target_add_descendants(struct target *target)
+{
+	struct pid_list list = {0};
+	for (size_t i = 0; i < target->pid_count; i++) {
+		MEM_ROOM(list.items, list.count, list.capacity);
+		list.items[list.count++] = target->pids[i];
+	}
+	target->named_count = target->pid_count;
+	find_descendants(&list);
+	target->found = target->found || list.count > target->named_count;
+	for (size_t i = target->named_count; i < list.count; i++)
+		(void)!add_process(target, list.items[i], NULL);
+	pid_list_release(&list);
+}
+
 /* What ended since it was found is left out. */
 static int add_all(struct target *target, struct pid_list *list, const char *what, struct err *err)
 {

@@ -19,6 +19,7 @@ struct target {
 	size_t tid_count, tid_capacity;
 	int32_t *pids; /* processes to be told of: their mappings and names */
 	size_t pid_count, pid_capacity;
+	size_t named_count; /* the first of them: when these have ended, so has the target */
 	int32_t *cpus; /* where to record */
 	size_t cpu_count, cpu_capacity;
 	int streams[3]; /* standard input, output and error for the command; -1: those of the caller */
@@ -36,6 +37,8 @@ int target_set_cpus(struct target *target, const char *list, struct err *err);
 /* Adds the processes of a list such as "12,13", with their threads. */
 int target_add_processes(struct target *target, const char *list, struct err *err);
 int target_add_threads(struct target *target, const char *list, struct err *err);
+/* Adds the descendants of the processes that are in it, as far as they may be recorded. The target ends without them. */
+void target_add_descendants(struct target *target);
 /* Adds the processes that are found; ERR_SYSTEM when there are none, which `what` says whose they would be. */
 int target_add_found(struct target *target, const struct find_wish *wish, const char *what, struct err *err);
 /* The process of a thread; -1 when there is no such thread. */

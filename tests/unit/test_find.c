@@ -1,6 +1,7 @@
 /* Processes and cgroups by what people call them. */
 #include "unit.h"
 
+#include "base/mem.h"
 #include "capture/find.h"
 
 #include <signal.h>
@@ -52,6 +53,36 @@ static bool finds(pid_t pid, const char *const *names, const uid_t *user)
 	return found;
 }
 
+static void descendants_are_found_and_nobody_else(void **state)
+{
+	(void)state;
+	int ready[2];
+	pid_t grandchild, other = start_child("wick-other");
+	assert_int_equal(pipe(ready), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		pid_t own = start_child(") R 1 (");
+		(void)!write(ready[1], &own, sizeof own);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &grandchild, sizeof grandchild), sizeof grandchild);
+	struct pid_list list = {.items = mem_alloc(sizeof(int32_t)), .count = 1, .capacity = 1};
+	list.items[0] = child;
+	find_descendants(&list);
+	assert_int_equal(list.count, 2);
+	assert_int_equal(list.items[1], grandchild);
+	list.items[0] = getpid();
+	list.count = 1;
+	find_descendants(&list);
+	assert_true(has(&list, child) && has(&list, grandchild) && has(&list, other));
+	pid_list_release(&list);
+	close(ready[0]);
+	close(ready[1]);
+	end_child(child);
+	end_child(other);
+}
+
 static void processes_are_found_by_patterns_for_their_name(void **state)
 {
 	(void)state;
@@ -101,6 +132,7 @@ static void a_cgroup_that_is_not_there_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(descendants_are_found_and_nobody_else),
 		cmocka_unit_test(processes_are_found_by_patterns_for_their_name),
 		cmocka_unit_test(the_name_of_the_program_counts_too),
 		cmocka_unit_test(this_process_is_never_found),
