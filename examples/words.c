@@ -1,6 +1,6 @@
 /*
  * Counts the words of a text and prints the ten most frequent. It is correct, and slower than it should be:
- * docs/recording.md finds out why. With -DBETTER_HASH it is what that guide ends with.
+ * docs/tutorial.md finds out why. With -DBETTER_HASH it is what that guide ends with.
  */
 #include <ctype.h>
 #include <stdio.h>
