@@ -30,13 +30,13 @@ static struct perf_event_attr bare(const struct perf_event_attr *attr)
 }
 
 static int open_one(struct engine_tap *tap, const struct target *target, const struct capture_event *event,
-		    size_t source, int32_t task, int32_t cpu, struct err *err)
+		    size_t source, int32_t task, bool may_lack, int32_t cpu, struct err *err)
 {
 	struct perf_event_attr attr = bare(&event->attr);
 	if (event->by_cpu)
 		attr.inherit = attr.enable_on_exec = 0;
 	int fd = open_event(&attr, target, task, cpu);
-	bool left_out = errno == ESRCH || ((errno == EACCES || errno == EPERM) && target->found);
+	bool left_out = errno == ESRCH || ((errno == EACCES || errno == EPERM) && may_lack);
 	if (fd < 0)
 		return left_out ? 0 : open_refused(event, target, task, errno, err);
 	MEM_ROOM(tap->events, tap->count, tap->capacity);
@@ -46,14 +46,18 @@ static int open_one(struct engine_tap *tap, const struct target *target, const s
 
 /* One descriptor per thread where all CPUs are meant; else one per CPU too. */
 static int open_task(struct engine_tap *tap, const struct target *target, const struct capture_events *events,
-		     int32_t task, bool by_cpu, struct err *err)
+		     size_t number, bool by_cpu, struct err *err)
 {
+	size_t count;
+	int32_t task = open_tasks(target, &count)[number];
+	bool may_lack = target_may_lack(target, number);
 	int result = 0;
 	for (size_t source = 0; source < events->count; source++) {
 		const struct capture_event *event = &events->items[source];
 		size_t cpus = !event->by_engine || event->by_cpu ? 0 : by_cpu ? target->cpu_count : 1;
 		for (size_t cpu = 0; cpu < cpus && !result; cpu++)
-			result = open_one(tap, target, event, source, task, by_cpu ? target->cpus[cpu] : -1, err);
+			result = open_one(tap, target, event, source, task, may_lack, by_cpu ? target->cpus[cpu] : -1,
+					  err);
 	}
 	return result;
 }
@@ -67,7 +71,8 @@ static int open_cpus(struct engine_tap *tap, const struct target *target, const 
 	int result = 0;
 	for (size_t source = 0; source < events->count; source++)
 		for (size_t cpu = 0; cpu < target->cpu_count && !result && events->items[source].by_cpu; cpu++)
-			result = open_one(tap, &everybody, &events->items[source], source, -1, target->cpus[cpu], err);
+			result = open_one(tap, &everybody, &events->items[source], source, -1, false, target->cpus[cpu],
+					  err);
 	for (size_t i = 0; i < (threads ? target->tid_count : target->pid_count); i++) {
 		int32_t id = threads ? target->tids[i] : target->pids[i];
 		if (id != target->command)
@@ -101,11 +106,11 @@ int engine_tap_open(struct engine_tap *tap, struct engine *engine, const struct 
 	tap->guest = (struct rings_guest){
 		.context = tap, .look = look, .early = engine_early(engine), .settle = settle, .deliver = deliver};
 	size_t count;
-	const int32_t *tasks = open_tasks(target, &count);
+	open_tasks(target, &count);
 	bool by_cpu = target_is_by_cpu(target) || some_cpus;
 	int result = 0;
 	for (size_t i = 0; i < count && !result; i++)
-		result = open_task(tap, target, events, tasks[i], by_cpu, err);
+		result = open_task(tap, target, events, i, by_cpu, err);
 	if (!result)
 		result = open_cpus(tap, target, events, err);
 	if (!result && !tap->count)

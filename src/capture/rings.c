@@ -144,9 +144,11 @@ static int add_event(struct rings *rings, struct ring *ring, struct perf_event_a
 }
 
 /* All events of one task on one CPU. */
-static int add_task(struct rings *rings, struct ring *ring, struct rings_options *options, int32_t task, bool *ret_gone,
-		    struct err *err)
+static int add_task(struct rings *rings, struct ring *ring, struct rings_options *options, size_t number,
+		    bool *ret_gone, struct err *err)
 {
+	size_t count;
+	int32_t task = open_tasks(options->target, &count)[number];
 	struct perf_event_attr tracking = attr_tracking(&options->shape);
 	struct capture_events *events = options->events;
 	for (size_t i = 0; i <= events->count; i++) {
@@ -156,7 +158,7 @@ static int add_task(struct rings *rings, struct ring *ring, struct rings_options
 			continue;
 		err->code = 0;
 		int result = add_event(rings, ring, attr, (uint32_t)i, options->target, task, err);
-		bool denied = (result == -EACCES || result == -EPERM) && options->target->found;
+		bool denied = (result == -EACCES || result == -EPERM) && target_may_lack(options->target, number);
 		if (result == -ESRCH || denied) {
 			*ret_gone = true;
 			rings->denied += denied;
@@ -207,12 +209,12 @@ static int open_all(struct rings *rings, struct rings_options *options, struct e
 {
 	const struct target *target = options->target;
 	size_t count, gone_count = 0;
-	const int32_t *tasks = open_tasks(target, &count);
+	open_tasks(target, &count);
 	rings->denied = 0;
 	for (size_t i = 0; i < count; i++) {
 		bool gone = false;
 		for (size_t cpu = 0; cpu < rings->count && !gone; cpu++) {
-			int result = add_task(rings, &rings->items[cpu], options, tasks[i], &gone, err);
+			int result = add_task(rings, &rings->items[cpu], options, i, &gone, err);
 			if (result)
 				return result;
 		}

@@ -199,8 +199,8 @@ void target_add_descendants(struct target *target)
 		list.items[list.count++] = target->pids[i];
 	}
 	target->named_count = target->pid_count;
+	target->named_tids = target->tid_count;
 	find_descendants(&list);
-	target->found = target->found || list.count > target->named_count;
 	for (size_t i = target->named_count; i < list.count; i++)
 		(void)!add_process(target, list.items[i], NULL);
 	pid_list_release(&list);
