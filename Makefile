@@ -80,7 +80,7 @@ REPLAYERS := $(FUZZERS:%=$(BUILD)/tests/fuzz/%)
 	fuzz fuzz-corpus install uninstall clean help
 .PHONY: images FORCE
 
-##: build/wick, its man pages and shell completions
+##: build wick, its man pages and shell completions
 all: $(BUILD)/wick $(MAN_PAGES) $(COMPLETIONS)
 
 # --- the program ---
@@ -160,27 +160,27 @@ $(BUILD)/completions/_wick: $(BUILD)/wick
 
 # --- what must be installed ---
 
-##: installs with apt what is missing for building and testing (root or sudo)
+##: install the packages for building and testing with apt (as root or with sudo)
 deps:
 	scripts/deps build test
 
-##: installs with apt what is missing for building
+##: install the packages for building with apt
 deps-build:
 	scripts/deps build
 
 # --- trying it ---
 
-##: records the bundled program and draws it: build/demo/flamegraph.svg
+##: record a sample program and draw build/demo/flamegraph.svg
 demo:
 	@scripts/deps build demo
 	@$(MAKE) --no-print-directory BUILD='$(BUILD)' $(BUILD)/wick
 	@scripts/demo $(BUILD)
 
-##: measures against the FlameGraph scripts, inferno, perf and others; bench/README.md says how to name them
+##: compare wick with perf, FlameGraph, inferno and others; see bench/README.md
 bench: $(BUILD)/wick $(BUILD)/bench/symbolize
 	WICK='$(abspath $(BUILD)/wick)' bench/run
 
-##: draws the pictures of the documents anew
+##: draw the images of the documents again
 images: $(BUILD)/wick
 	scripts/images $(BUILD)
 
@@ -188,7 +188,7 @@ $(BUILD)/bench/%: bench/%.c $(BUILD)/libwick.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -o $@ $< $(LDFLAGS) $(BUILD)/libwick.a $(LIBS)
 
-##: what it takes to build unwind tables (of FILES) and to walk a stack
+##: measure building unwind tables (of FILES) and unwinding a stack
 bench-unwind: $(BUILD)/bench/unwind
 	$< $(or $(FILES),$(wildcard /lib/x86_64-linux-gnu/libc.so.6 /usr/lib/x86_64-linux-gnu/libstdc++.so.6 \
 		/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1 /usr/bin/node))
@@ -213,17 +213,17 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(FUZZ_HEADERS) $(BUIL
 
 test-programs: all $(UNIT_TESTS) $(REPLAYERS)
 
-##: all tests; ends with "N passed, N failed". SAN=address,undefined runs them with sanitizers
+##: run all tests; ends with "N passed, N failed". SAN=address,undefined uses sanitizers
 test:
 	@scripts/deps build test || echo "going on without: tests that need it are skipped" >&2
 	@$(MAKE) --no-print-directory BUILD='$(BUILD)' SAN='$(SAN)' test-programs
 	@tests/run $(BUILD)
 
-##: reruns the corpora of the fuzzers (part of test)
+##: run the corpora of the fuzzers (part of test)
 fuzz-corpus: $(REPLAYERS)
 	@tests/run $(BUILD) fuzz
 
-##: fuzzes every parser for FUZZ_SECONDS (60) each; findings go to build/fuzz/
+##: fuzz every parser for FUZZ_SECONDS (60) each; findings go to build/fuzz/
 fuzz: $(FUZZERS:%=fuzz-%)
 
 # Everything is compiled once more, by clang, with the counters that libFuzzer looks at.
@@ -250,17 +250,17 @@ fuzz-%: $(BUILD)/fuzz/bin/%
 	$< -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=65536 -print_final_stats=1 \
 		-artifact_prefix=$(BUILD)/fuzz/crashes/$*- $(BUILD)/fuzz/found/$* $(wildcard tests/fuzz/corpus/$*)
 
-##: format, cppcheck, shellcheck, scripts of the pictures, which folder may include which
+##: check formatting, static analysis, includes, shell and web scripts, words
 lint: $(BUILD)/gen/flame.js
 	@tests/lint/run $<
 
-##: formats the C sources as .clang-format says
+##: format the C sources with clang-format
 format:
 	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] examples/*.c)
 
 # --- installing ---
 
-##: below $(DESTDIR)$(PREFIX), default /usr/local
+##: install to $(DESTDIR)$(PREFIX), by default /usr/local
 install: all
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1' '$(DESTDIR)$(PREFIX)/share/doc/wick' \
 		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions' '$(DESTDIR)$(PREFIX)/share/zsh/site-functions'
@@ -270,18 +270,18 @@ install: all
 	install -m 644 $(BUILD)/completions/_wick '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_wick'
 	install -m 644 README.md NEWS.md LICENSE '$(DESTDIR)$(PREFIX)/share/doc/wick/'
 
-##: removes what install wrote
+##: remove the installed files
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/wick' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/wick' \
 		'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_wick' \
 		$(MAN_PAGES:$(BUILD)/man/%='$(DESTDIR)$(PREFIX)/share/man/man1/%')
 	rm -rf '$(DESTDIR)$(PREFIX)/share/doc/wick'
 
-##: removes build/ and build-san/
+##: remove build/ and build-san/
 clean:
 	rm -rf build build-san
 
-##: this list
+##: show this list
 help:
 	@awk '/^##: / { text = substr($$0, 5); next } \
 		text != "" { split($$0, part, ":"); printf "make %-12s %s\n", part[1], text; text = "" }' Makefile

@@ -27,57 +27,58 @@ static const struct option_row diff_rows[] = {
 	 .type = OPTION_REST,
 	 .offset = FIELD(before),
 	 .argument = "FILE",
-	 .help = "The runs before the change; with --after instead of the two arguments."},
+	 .help = "Runs before the change. Use with --after, instead of the two arguments."},
 	{.name = "after",
 	 .type = OPTION_REST,
 	 .offset = FIELD(after),
 	 .argument = "FILE",
-	 .help = "The runs after the change. Two or more runs on a side let wick judge noise by their spread."},
+	 .help = "Runs after the change. With two or more runs on a side, noise is estimated from their variance."},
 	{.name = "normalize",
 	 .letter = 'n',
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(normalize),
-	 .help = "Scale before to the total of after: compares shares instead of weights. For runs that differ in "
+	 .help = "Compare shares instead of weights: scale before to the total of after. For runs that differ in "
 		 "length or load."},
 	{.name = "strip-hex",
 	 .letter = 's',
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(strip_hex),
-	 .help = "Show hexadecimal numbers (0x45ef2a) as 0x..., so that addresses of two runs meet."},
+	 .help = "Replace hexadecimal numbers (0x45ef2a) with 0x..., so that addresses of two runs match."},
 	{.name = "confidence",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(confidence),
 	 .argument = "P",
 	 .min = 50,
 	 .max = 99.9999,
-	 .help = "Changes below P percent confidence count as noise. Default: 95."},
+	 .help = "Treat changes with less than P percent confidence as noise. Default: 95."},
 	{.name = "sample-weight",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(sample_weight),
 	 .argument = "W",
 	 .min = 1e-9,
 	 .max = 1e18,
-	 .help = "What one sample weighs, where weights are times or bytes. Default: found from the input."},
+	 .help = "Weight of one sample, if weights are times or bytes. Default: derived from the input."},
 	{.type = OPTION_HEADING, .help = "Thresholds"},
 	{.name = "fail-if",
 	 .type = OPTION_LIST,
 	 .offset = FIELD(fail_if),
 	 .argument = "EXPRESSION",
-	 .help = "Exit with code 3 when the expression holds: 'total>3%' (the total grew by more than 3 %), "
+	 .help = "Exit with code 3 if the expression is true: 'total>3%' (the total grew by more than 3 %), "
 		 "'func:NAME>2%' (NAME with its callees grew by more than 2 % of the total before), 'self:NAME>2%' "
-		 "(NAME itself did), 'func:*>2%' (any function did). May be given several times."},
+		 "(NAME itself), 'func:*>2%' (any function). Can be repeated."},
 	{.name = "fail-on-noise",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(fail_on_noise),
-	 .help = "Let growth within noise fail too. Default: only growth that is more than chance fails."},
+	 .help = "Also fail if the growth is within noise. Default: fail only if the growth is significant."},
 	{.type = OPTION_HEADING, .help = "Output"},
 	{.name = "format",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(format),
 	 .argument = "FORMAT",
 	 .choices = format_choices,
-	 .help = "text (default), svg (a differential flame graph), folded (stack, count before, count after: as "
-		 "difffolded.pl) or json. With -o, the ending .svg, .folded or .json chooses."},
+	 .help = "Output format. svg is a differential flame graph. folded has lines of stack, count before and "
+		 "count after, like difffolded.pl. Default: chosen by the suffix of -o (.svg, .folded, .json), or "
+		 "text."},
 	{.name = "output",
 	 .letter = 'o',
 	 .type = OPTION_STRING,
@@ -89,22 +90,23 @@ static const struct option_row diff_rows[] = {
 	 .offset = FIELD(show),
 	 .argument = "WHAT",
 	 .choices = show_choices,
-	 .help = "Tables in text: functions themselves (self), with their callees (total) or both (default)."},
+	 .help = "Tables in text output: functions without callees (self), with callees (total), or both. Default: "
+		 "both."},
 	{.name = "limit",
 	 .type = OPTION_INT,
 	 .offset = FIELD(limit),
 	 .argument = "N",
 	 .min = 0,
 	 .max = 1e9,
-	 .help = "At most N functions in a table; 0 shows all. Default: 20 for text, else all."},
+	 .help = "Show at most N functions per table; 0: all. Default: 20 for text, otherwise all."},
 	{.name = "width",
 	 .type = OPTION_INT,
 	 .offset = FIELD(width),
 	 .argument = "N",
 	 .min = 0,
 	 .max = 100000,
-	 .help = "Text: shorten names so that lines fit into N columns (default: the terminal's; 0: whole names). SVG: "
-		 "pixels (default: as wide as the window)."},
+	 .help = "Text: shorten names so that lines fit into N columns; 0: do not shorten. Default: the width of the "
+		 "terminal. SVG: width in pixels. Default: the width of the window."},
 	{.name = "title",
 	 .type = OPTION_STRING,
 	 .offset = FIELD(title),
@@ -114,24 +116,25 @@ static const struct option_row diff_rows[] = {
 	 .type = OPTION_STRING,
 	 .offset = FIELD(subtitle),
 	 .argument = "TEXT",
-	 .help = "Second line of the SVG. Default: what was compared."},
+	 .help = "Second line of the title. Default: the names of the inputs."},
 	{.name = "negate", .type = OPTION_FLAG, .offset = FIELD(negate), .help = "Swap red and blue in the SVG."},
 	{.name = "inverted",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(inverted),
-	 .help = "Draw the SVG as an icicle graph, from the top down."},
+	 .help = "Draw the SVG as an icicle graph, with the outermost frames at the top."},
 	INPUT_OPTION_ROWS_LETTER(struct diff_command_options, 0),
 	OPTION_END,
 };
 #undef FIELD
 
 static const struct command_example diff_examples[] = {
-	{"wick diff before.folded after.folded", "what changed, as a table"},
-	{"wick diff -o diff.svg before.perf.gz after.perf.gz", "a differential flame graph: red grew, blue shrank"},
-	{"wick diff --before b1 b2 b3 --after a1 a2 a3", "three runs each: noise is judged by their spread"},
+	{"wick diff before.folded after.folded", "show what changed, as a table"},
+	{"wick diff -o diff.svg before.perf.gz after.perf.gz",
+	 "draw a differential flame graph: red grew, blue shrank"},
+	{"wick diff --before b1 b2 b3 --after a1 a2 a3", "compare three runs with three runs"},
 	{"wick diff --fail-if 'total>3%' --fail-if 'func:parse>1%' base.folded new.folded",
-	 "a gate for CI: exit code 3"},
-	{"wick diff -n --format folded a.folded b.folded | wick flame -o d.svg", "as difffolded.pl -n"},
+	 "check thresholds in CI: exit code 3 if exceeded"},
+	{"wick diff -n --format folded a.folded b.folded | wick flame -o d.svg", "like difffolded.pl -n"},
 	{0},
 };
 
@@ -442,16 +445,15 @@ const struct command command_diff = {
 	.summary = "Show what changed between two profiles",
 	.arguments = "BEFORE AFTER | --before FILE… --after FILE…",
 	.description =
-		"Compares two profiles (perf.data, perf script text or folded stacks), or two sets of them, and says "
-		"for each function how its weight changed and how sure that is. Weights are compared as they are; "
-		"where the totals are not comparable, because the runs differ in length or load, --normalize compares "
-		"shares.\n\n"
-		"With single runs the confidence comes from the number of samples: it knows how much chance the "
-		"sampling itself adds, not how much the program differs from run to run. With two or more runs on a "
-		"side it comes from their spread. Confidences are corrected for the number of functions (false "
-		"discovery rate). Changes below --confidence are marked ~ and are grey in pictures.\n\n"
-		"With --fail-if it is a gate for CI: exit code 3 when a threshold is exceeded by more than noise, 0 "
-		"when not.",
+		"Compares two profiles (perf.data, perf script text or folded stacks), or two sets of profiles. "
+		"Shows for each function how its weight changed, and the confidence of the change. If the runs "
+		"differ in length or load, use --normalize to compare shares instead of weights.\n\n"
+		"With single runs, the confidence is computed from the number of samples. It accounts for the "
+		"randomness of sampling, but not for differences from run to run. With two or more runs on a side, "
+		"it is computed from their variance. Confidences are corrected for the number of functions (false "
+		"discovery rate). Changes below --confidence are marked with ~, and are gray in the SVG.\n\n"
+		"With --fail-if the exit code is 3 if a threshold is exceeded by more than noise, otherwise 0. Use "
+		"it in CI.",
 	.options = diff_rows,
 	.examples = diff_examples,
 	.run = diff_run,

@@ -22,7 +22,7 @@ static const struct option_row doctor_rows[] = {
 	 .argument = "PID",
 	 .min = 1,
 	 .max = 4194304,
-	 .help = "Look at the files that this process has mapped."},
+	 .help = "Also check the files that this process has mapped."},
 	{.name = "json", .type = OPTION_FLAG, .offset = offsetof(struct doctor_options, json), .help = "Write JSON."},
 	OPTION_END,
 };
@@ -203,21 +203,20 @@ static int run_doctor(int argc, char **argv)
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.summary = "Tell what this system lets wick record, and how to allow more",
+	.summary = "Check what this system allows, and how to allow more",
 	.arguments = "[-p PID | -- COMMAND]",
 	.description =
-		"Prints one line for each thing that recording depends on: whether it is well, how it is, what "
-		"that limits, "
-		"and the command that mends it: now, until the next reboot, and permanently.\n\n"
-		"With a process or a command also one line for each of its files: whether its functions have names and "
-		"source lines, and how stacks can be followed through it. The command is not run.\n\n"
-		"The exit code is 1 when not even processes of one's own can be recorded, else 0.",
+		"Prints one line for each requirement of recording: its status, what that limits, and the commands "
+		"that fix it, until the next reboot and permanently.\n\n"
+		"With a process or a command, also prints one line for each of its files: whether it has symbols and "
+		"source lines, and how stacks are unwound through it. The command is not run.\n\n"
+		"The exit code is 1 if not even your own processes can be recorded, otherwise 0.",
 	.options = doctor_rows,
 	.examples =
 		(const struct command_example[]){
-			{"wick doctor", "look at this system"},
-			{"wick doctor -p 1234", "and at the files of a process"},
-			{"wick doctor --json -- ./server", "and at a program that does not run yet, for a script"},
+			{"wick doctor", "check this system"},
+			{"wick doctor -p 1234", "also check the files of a process"},
+			{"wick doctor --json -- ./server", "also check a program, and write JSON"},
 			{0},
 		},
 	.runs_command = true,

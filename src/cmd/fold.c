@@ -15,7 +15,7 @@ static const struct option_row fold_rows[] = {
 	{.name = "output", .letter = 'o', .type = OPTION_STRING, .offset = offsetof(struct fold_options, output),
 	 .argument = "FILE", .help = "Write to FILE. Default: standard output."},
 	{.name = "perl", .type = OPTION_FLAG, .offset = INPUT_FIELD(struct fold_options, perl),
-	 .help = "Write exactly what stackcollapse-perf.pl makes of perf script text, including its errors."},
+	 .help = "Write exactly the output of stackcollapse-perf.pl for perf script text, including its errors."},
 	INPUT_OPTION_ROWS(struct fold_options),
 	OPTION_END,
 };
@@ -52,7 +52,7 @@ static int run_fold(int argc, char **argv)
 
 const struct command command_fold = {
 	.name = "fold",
-	.summary = "Fold stacks into one line each, with a count",
+	.summary = "Convert stacks to folded lines with counts",
 	.arguments = "[FILE…|-]",
 	.description =
 		"Reads perf.data, the text of perf script, or stacks that are folded already (texts plain or "
@@ -72,8 +72,8 @@ const struct command command_fold = {
 	.examples =
 		(const struct command_example[]){
 			{"wick fold perf.data > out.folded", "fold a recording"},
-			{"perf script | wick fold > out.folded", "the same through the text of perf"},
-			{"wick fold --all --tid out.perf.gz", "mark kernel and JIT frames, keep threads apart"},
+			{"perf script | wick fold > out.folded", "fold the text of perf script"},
+			{"wick fold --all --tid out.perf.gz", "mark kernel and JIT frames, separate threads"},
 			{"wick fold a.folded b.folded -o both.folded", "add up two folded files"},
 			{0},
 		},

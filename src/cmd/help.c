@@ -10,10 +10,10 @@
 #define OPTION_COLUMN_NARROW 10 /* on narrow terminals it goes below its option */
 
 const struct exit_code_row exit_codes[] = {
-	{EXIT_DONE, "done"},
-	{EXIT_FAILED, "failed; one line on standard error says why"},
+	{EXIT_DONE, "success"},
+	{EXIT_FAILED, "failure; one line on standard error gives the reason"},
 	{EXIT_USAGE, "wrong options or arguments"},
-	{EXIT_THRESHOLD, "done, and a threshold asked for was exceeded (wick diff --fail-if)"},
+	{EXIT_THRESHOLD, "success, but a threshold was exceeded (wick diff --fail-if)"},
 	{0, NULL},
 };
 
@@ -152,21 +152,21 @@ void help_overview(struct buf *out, int width)
 {
 	size_t columns = width < HELP_WIDTH_MOST ? (size_t)width : HELP_WIDTH_MOST;
 	buf_str(out, "wick " WICK_VERSION ": ");
-	add_wrapped(out, "where programs spend their time, drawn, listed and compared", 12, 0, columns);
+	add_wrapped(out, "a sampling profiler for Linux", 12, 0, columns);
 	buf_str(out, "\nUsage: wick COMMAND [options] [arguments]\n\nCommands:\n");
 	for (size_t i = 0; commands[i]; i++) {
 		buf_printf(out, "  %-8s  ", commands[i]->name);
 		add_wrapped(out, commands[i]->summary, 12, 12, columns);
 	}
 	buf_str(out, "\nFirst steps:\n"
-		     "  wick record -- ./program              record it: flame graph, table, perf.data\n"
-		     "  wick record -p PID -d 10              a process that runs already\n"
-		     "  wick top                              what uses the CPUs now\n"
-		     "  wick flame perf.data -o flame.svg     a picture of what perf recorded\n"
-		     "  wick diff before after                what changed between two recordings\n"
-		     "  wick doctor                           what this machine allows\n\n");
-	add_wrapped(out, "wick COMMAND --help shows the options of a command and examples; wick --version the version.",
-		    0, 0, columns);
+		     "  wick record -- ./program              record a command, draw a flame graph\n"
+		     "  wick record -p PID -d 10              record a running process\n"
+		     "  wick top                              show what uses the CPUs now\n"
+		     "  wick flame perf.data -o flame.svg     draw a recording made by perf\n"
+		     "  wick diff before after                compare two recordings\n"
+		     "  wick doctor                           check what this system allows\n\n");
+	add_wrapped(out, "wick COMMAND --help shows the options with examples. wick --version shows the version.", 0, 0,
+		    columns);
 	add_exit_codes(out, columns);
 }
 
@@ -201,7 +201,7 @@ static const char *const shells[] = {"bash", "zsh", NULL};
 /* clang-format off */
 static const struct option_row help_options[] = {
 	{.name = "man", .type = OPTION_FLAG, .offset = offsetof(struct help_options, manual),
-	 .help = "Write the man page of the command (of wick itself without one) as roff."},
+	 .help = "Write the man page of the command, or of wick if no command is given, in roff format."},
 	{.name = "completion", .type = OPTION_CHOICE, .offset = offsetof(struct help_options, completion),
 	 .argument = "SHELL", .choices = shells, .help = "Write the completion script for this shell."},
 	OPTION_END,
@@ -209,9 +209,9 @@ static const struct option_row help_options[] = {
 /* clang-format on */
 
 static const struct command_example help_examples[] = {
-	{"wick help flame", "The options of wick flame, with examples."},
-	{"wick help --man flame | man -l -", "Its man page, without installing it."},
-	{"source <(wick help --completion bash)", "Completion with the Tab key, for the running bash."},
+	{"wick help flame", "show the options of wick flame, with examples"},
+	{"wick help --man flame | man -l -", "show a man page without installing it"},
+	{"source <(wick help --completion bash)", "enable completion in the running bash"},
 	{0},
 };
 
@@ -249,11 +249,9 @@ static int help_run(int argc, char **argv)
 
 const struct command command_help = {
 	.name = "help",
-	.summary = "Show the commands, or the options of one",
+	.summary = "Show the commands, or the options of a command",
 	.arguments = "[COMMAND]",
-	.description =
-		"Without a command this lists the commands. The same tables give the man pages and the completion "
-		"of the shells.",
+	.description = "Without a command, lists all commands. Also writes man pages and shell completion scripts.",
 	.options = help_options,
 	.examples = help_examples,
 	.run = help_run,

@@ -34,67 +34,71 @@ struct input_options {
 	{.type = OPTION_HEADING, .help = "Input"},                                                                    \
 	{.name = "pid", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, pid), .argument = "LIST",                   \
 	 .list = INPUT_FIELD(owner, pids),                                                                            \
-	 .help = "Put the process id behind the thread's name: java-12. With =12,13: take only these processes."},    \
+	 .help = "Add the process ID to the thread name: java-12. With =12,13: select these processes."},             \
 	{.name = "tid", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, tid), .argument = "LIST",                   \
 	 .list = INPUT_FIELD(owner, tids),                                                                            \
-	 .help = "Put process and thread id behind the name: java-12/13. With =12,13: take only these threads."},     \
+	 .help = "Add process and thread ID to the name: java-12/13. With =12,13: select these threads."},            \
 	{.name = "comm", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, comm), .negatable = true,                  \
 	 .argument = "PATTERN", .list = INPUT_FIELD(owner, comms),                                                    \
-	 .help = "Start each stack with the name of its thread. This is the default; --no-comm leaves it out. With "  \
-		 "=PATTERN: take only threads of such a name (*, ? and [] as in a shell)."},                          \
+	 .help = "Start each stack with the thread name. Default: on. With =PATTERN: select threads whose name "      \
+		 "matches a shell pattern."},                                                                         \
 	{.name = "merge-threads", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, merge_threads), .negatable = true, \
-	 .help = "Show pool threads (worker-1, worker-2, …) as one. Default for pictures and reports, not for fold."}, \
+	 .help = "Merge threads of a pool (worker-1, worker-2, …). Default: on for flame, diff and report, off "      \
+		 "for fold."},                                                                                        \
 	{.name = "kernel", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, kernel),                                 \
 	 .help = "Mark kernel functions with _[k]."},                                                                 \
 	{.name = "jit", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, jit),                                       \
-	 .help = "Mark functions of just-in-time compiled code with _[j]."},                                          \
-	{.name = "all", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, all), .help = "All marks: --kernel --jit."}, \
+	 .help = "Mark JIT functions with _[j]."},                                                                    \
+	{.name = "all", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, all),                                       \
+	 .help = "The same as --kernel --jit."},                                                                      \
 	{.name = "addrs", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, addrs),                                   \
-	 .help = "Show the address of frames without a symbol."},                                                     \
+	 .help = "Show the addresses of unresolved frames."},                                                         \
 	{.name = "module", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, module),                                 \
-	 .help = "Put the module before the function: libc.so.6`malloc."},                                            \
+	 .help = "Add the module to function names: libc.so.6`malloc."},                                              \
 	{.name = "srcline", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, srcline),                               \
-	 .help = "Add the source line to function names; needs debug information, or perf script -F+srcline."},       \
+	 .help = "Add the source line to function names. Needs debug information, or perf script -F+srcline."},       \
 	{.name = "skip-after", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, skip_after), .argument = "FUNCTION", \
-	 .help = "Start stacks at this function and leave out its callers. May be given several times."},             \
+	 .help = "Start stacks at this function and omit its callers. Can be repeated."},                             \
 	{.name = "count", .type = OPTION_CHOICE, .offset = INPUT_FIELD(owner, count), .argument = "WHAT",             \
 	 .choices = input_count_choices,                                                                              \
-	 .help = "What a sample of perf.data weighs: its period (default), or one with samples."},                    \
+	 .help = "Weight of a sample in perf.data: its period, or 1 (samples). Default: period."},                    \
 	{.name = "threads", .letter = threads_letter, .type = OPTION_INT, .offset = INPUT_FIELD(owner, threads),      \
-	 .argument = "N", .min = 1, .max = 1024, .help = "Read with N threads. Default: all cores; one for folded."}, \
+	 .argument = "N", .min = 1, .max = 1024,                                                                      \
+	 .help = "Read with N threads. Default: all cores; 1 for folded text."},                                      \
 	INPUT_TAKE_ROWS(owner)
 /* What is taken of an input and what is looked up, without how it is shown. */
 #define INPUT_TAKE_ROWS(owner)                                                                                        \
 	{.name = "inline", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, inline_frames), .negatable = true,       \
 	 .given = INPUT_FIELD(owner, uninline),                                                                       \
-	 .help = "Show inlined functions as frames of their own. This is the default; --no-inline leaves them out. "  \
-		 "With --inline also in the text of perf script --no-inline, as far as the files it names are here."}, \
+	 .help = "Show inlined functions as separate frames. Default: on for perf.data. --inline also adds them "     \
+		 "to the text of perf script --no-inline, if the files it names exist."},                             \
 	{.name = "names", .type = OPTION_CHOICE, .offset = INPUT_FIELD(owner, names), .argument = "STYLE",            \
 	 .choices = input_name_choices,                                                                               \
-	 .help = "Function names: short (no parameters and template arguments, but for functions that they tell "     \
-		 "apart; default for tables), full (as c++filt prints them; default for everything else), perf (as "  \
-		 "perf prints them, without parameters) or raw (as the linker has them)."},                           \
+	 .help = "Style of function names. short: without parameters and template arguments, unless needed to "       \
+		 "distinguish functions. full: like c++filt. perf: like perf, without parameters. raw: mangled. "     \
+		 "Default: short for tables, otherwise full."},                                                       \
 	{.name = "cache", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, cache), .negatable = true,                \
-	 .help = "Keep what was found out about files in ~/.cache/wick. This is the default; --no-cache does not."},  \
-	{.name = "symfs", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, symfs), .argument = "FOLDER",           \
-	 .help = "Look for the files that perf.data names below FOLDER: a copy of the file system of the machine or " \
-		 "container that was recorded."},                                                                     \
+	 .help = "Keep data about files in ~/.cache/wick. Default: on."},                                             \
+	{.name = "symfs", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, symfs), .argument = "DIRECTORY",        \
+	 .help = "Look for the files named in perf.data below DIRECTORY, a copy of the file system of the "           \
+		 "recorded machine or container."},                                                                   \
 	{.type = OPTION_HEADING, .help = "Filters"},                                                                  \
 	{.name = "cpu", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, cpus), .argument = "LIST",                  \
-	 .help = "Take only samples of these CPUs: 0,2-3. For perf.data."},                                           \
+	 .help = "Select samples on these CPUs: 0,2-3. perf.data only."},                                             \
 	{.name = "dso", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, dsos), .argument = "PATTERN",               \
-	 .help = "Take only stacks with a frame of such a module: libc.so*. May be given several times."},            \
+	 .help = "Select stacks with a matching module: libc.so*. Can be repeated."},                                 \
 	{.name = "symbol", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, symbols), .argument = "PATTERN",         \
-	 .help = "Take only stacks with such a function: 'tcp_*'. Of C++, parameters and template arguments may be "  \
-		 "left out. May be given several times."},                                                            \
+	 .help = "Select stacks with a matching function: 'tcp_*'. Parameters and template arguments of C++ "         \
+		 "functions can be omitted. Can be repeated."},                                                       \
 	{.name = "cgroup", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, cgroups), .argument = "PATTERN",         \
-	 .help = "Take only samples of such a cgroup. Recordings of perf need perf record --all-cgroups."},           \
+	 .help = "Select samples in matching cgroups. Recordings of perf need perf record --all-cgroups."},           \
 	{.name = "time", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, time), .argument = "FROM-TO",            \
-	 .help = "Take only samples of this time since the first one: 2.5-4s, 300ms-, -10s. For perf.data."},         \
+	 .help = "Select samples in a time range relative to the first sample: 2.5-4s, 300ms-, -10s. perf.data "      \
+		 "only."},                                                                                            \
 	{.name = "event-filter", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, event_filter),                   \
-	 .argument = "EVENT", .help = "Take the samples of this event. Default: the first event in the input."},      \
+	 .argument = "EVENT", .help = "Select the samples of this event. Default: the first event in the input."},    \
 	{.name = "event", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, event_filter), .argument = "EVENT",     \
-	 .hidden = true, .help = "Another name of --event-filter."}
+	 .hidden = true, .help = "The same as --event-filter."}
 /* clang-format on */
 
 extern const char *const input_count_choices[], *const input_name_choices[];

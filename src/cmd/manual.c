@@ -106,7 +106,7 @@ static void add_option(struct buf *out, const struct option_row *row)
 	buf_char(out, '\n');
 	add_line(out, row->help                   ? row->help :
 		      row->type == OPTION_IGNORED ? "Accepted without effect." :
-						    "Accepted so that scripts of other tools keep working.");
+						    "Ignored, for compatibility with other tools.");
 	for (const char *const *choice = row->choices; choice && *choice; choice++) {
 		buf_str(out, choice == row->choices ? "One of: \\fB" : "\\fR, \\fB");
 		add_text(out, *choice);
@@ -133,8 +133,8 @@ static void add_options(struct buf *out, const struct command *command)
 			add_option(out, row);
 	buf_str(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nShow the options and examples.\n"
 		     ".PP\n"
-		     "Long options may be cut as long as they stay unique, and take their value as the next argument\n"
-		     "or after \\(lq=\\(rq.\n");
+		     "Long options can be abbreviated if they are unambiguous. Their value is the next argument, or "
+		     "follows \\(lq=\\(rq.\n");
 }
 
 static void add_examples(struct buf *out, const struct command *command)
@@ -158,8 +158,8 @@ static void add_foot(struct buf *out, const struct command *command)
 		add_line(out, row->meaning);
 	}
 	buf_str(out, ".SH ENVIRONMENT\n"
-		     ".TP\n\\fBCOLUMNS\\fR\nThe width that texts are made for, instead of that of the terminal.\n"
-		     ".TP\n\\fBNO_COLOR\\fR\nWhen set and not empty, no colour is written to the terminal.\n"
+		     ".TP\n\\fBCOLUMNS\\fR\nWidth of the output, instead of the width of the terminal.\n"
+		     ".TP\n\\fBNO_COLOR\\fR\nIf set and not empty, the output has no colors.\n"
 		     ".SH SEE ALSO\n");
 	const char *separator = "";
 	if (command) {
@@ -196,20 +196,20 @@ static void add_main_page(struct buf *out)
 {
 	add_heading(out, "wick");
 	buf_str(out,
-		"wick \\- where programs spend their time, drawn, listed and compared\n"
+		"wick \\- a sampling profiler for Linux\n"
 		".SH SYNOPSIS\n\\fBwick\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]\n"
 		".br\n\\fBwick help\\fR [\\fICOMMAND\\fR]\n.br\n\\fBwick \\-\\-version\\fR\n"
 		".SH DESCRIPTION\n"
-		"wick records what programs, processes or the whole system do, or reads profiles (perf.data, the\n"
-		"text of \\fBperf script\\fR, or folded stacks; texts plain or compressed with gzip, xz or zstd) and\n"
-		"shows where the time went: as an interactive flame graph in one SVG file, as the difference of two\n"
-		"profiles, as tables and call trees, or as folded stacks for other tools.\n"
+		"wick records programs, processes or the whole system, or reads existing profiles: perf.data, the\n"
+		"text of \\fBperf script\\fR, or folded stacks. Text may be compressed with gzip, xz or zstd.\n"
+		"It shows where the time is spent: as an interactive flame graph in one SVG file, as a comparison,\n"
+		"as tables and call trees, or as folded stacks for other tools.\n"
 		".SH COMMANDS\n");
 	for (size_t i = 0; commands[i]; i++) {
 		buf_printf(out, ".TP\n\\fBwick %s\\fR\n", commands[i]->name);
 		add_line(out, commands[i]->summary);
 	}
-	buf_str(out, ".SS The options of wick help\n");
+	buf_str(out, ".SS Options of wick help\n");
 	for (const struct option_row *row = command_help.options; row->type != OPTION_HEADING; row++)
 		add_option(out, row);
 	add_examples(out, &command_help);

@@ -333,30 +333,30 @@ static int run_record(int argc, char **argv)
 }
 
 static const struct command_example record_examples[] = {
-	{"wick record -- ./program arguments", "record a program from its first instruction to its end"},
+	{"wick record -- ./program arguments", "record a command from start to end"},
 	{"wick record -p 1234 -d 10", "record a running process for ten seconds"},
-	{"wick record -a --preset system", "everything that runs"},
-	{"wick record -t offcpu -p 1234 -d 10", "where its threads wait, and for what"},
-	{"wick record -t wall -- ./program", "all of the time, running and waiting"},
-	{"wick record -t faults -- ./program", "where memory is touched for the first time"},
+	{"wick record -a --preset system", "record the whole system for ten seconds"},
+	{"wick record -t offcpu -p 1234 -d 10", "record where its threads wait, and for what"},
+	{"wick record -t wall -- ./program", "record running and waiting time"},
+	{"wick record -t faults -- ./program", "record where memory is touched for the first time"},
 	{0},
 };
 
 const struct command command_record = {
 	.name = "record",
-	.summary = "Record a program or process and draw its flame graph",
+	.summary = "Record a command or processes and draw a flame graph",
 	.arguments = "[-- COMMAND ARGUMENTS…]",
 	.description =
-		"Takes samples of what a program does and leaves a folder with a flame graph (flamegraph.svg), folded "
-		"stacks (out.folded), a table of functions (report.txt) and the recording (perf.data), then shows the "
-		"hottest functions. Nothing has to be rebuilt or restarted: stacks are unwound by the tables that "
-		"every program has, while it runs.\n\n"
+		"Samples the target and writes a directory with a flame graph (flamegraph.svg), folded stacks "
+		"(out.folded), a table of functions (report.txt) and the recording (perf.data). Then prints the "
+		"hottest functions. The target does not have to be rebuilt or restarted: stacks are unwound with the "
+		"unwind tables of the program.\n\n"
 		"A command keeps its standard input and output, and its exit code is passed on. Ctrl-C ends the "
-		"recording and still writes everything; a second one stops the writing. What cannot be had (hardware "
-		"counters, the kernel's part) is done without, and said in one line.\n\n"
-		"Several types (-t cpu,offcpu) share one recording; each has files of its own. Page faults (-t faults) "
-		"tell which code makes memory resident. They tell nothing of memory that is freed, nor of what an "
-		"allocator takes from memory that the program already has.",
+		"recording and writes all files; a second Ctrl-C skips files that are not written yet. Unavailable "
+		"features, such as hardware counters or kernel code, are skipped with a one-line notice.\n\n"
+		"Several types (-t cpu,offcpu) share one recording; each type has separate files. Page faults (-t "
+		"faults) show which code makes memory resident. They do not show memory that is freed, or memory "
+		"that an allocator reuses.",
 	.options = record_rows,
 	.perf_options = record_perf_rows,
 	.examples = record_examples,

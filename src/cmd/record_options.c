@@ -19,33 +19,31 @@ static const char *const call_graph_choices[] = {"auto", "dwarf", "fp", "lbr", N
 const struct option_row record_rows[] = {
 	{.type = OPTION_HEADING, .help = "What to record"},
 	{LIST("type", types, "TYPE"), .letter = 't',
-	 .help = "What is told, one or several (-t cpu,offcpu): cpu (default) where threads run; offcpu where they "
-		 "wait, for how long and for what; wall both together, which adds up to elapsed time; faults (or mem) "
-		 "where memory is touched for the first time; trace where --event happens, every time."},
+	 .help = "What to measure; several types are separated by commas: -t cpu,offcpu. cpu (default): where "
+		 "threads run. offcpu: where they wait, how long and for what. wall: both, which adds up to elapsed "
+		 "time. faults (or mem): where memory is touched for the first time. trace: where --event happens, "
+		 "every time."},
 	{LIST("pid", pids, "PID"), .letter = 'p',
-	 .help = "Processes that run already, 12,13 or several times: with their threads, those born later, and "
-		 "children."},
-	{LIST("tid", tids, "TID"), .help = "Single threads, and what they start."},
+	 .help = "Running processes: 12,13. Includes all their threads, and threads and children started later. Can "
+		 "be repeated."},
+	{LIST("tid", tids, "TID"), .help = "Single threads, and what they start. Can be repeated."},
 	{LIST("name", names, "GLOB"), .letter = 'n',
-	 .help = "Processes of such a name or program, as in a shell: 'nginx*'. May be given several times."},
+	 .help = "Processes whose name or executable matches a shell pattern: 'nginx*'. Can be repeated."},
 	{TEXT("user", user, "USER"), .letter = 'u',
-	 .help = "Processes of this user (name or number); with --name only those of both."},
+	 .help = "Processes of this user (name or ID). With --name, only processes that match both."},
 	{TEXT("cgroup", cgroup, "PATH"), .letter = 'G',
-	 .help = "Who is in this cgroup, and joins it: its folder, or its path as in /proc/PID/cgroup."},
-	{.name = "all",
-	 .letter = 'a',
-	 .type = OPTION_FLAG,
-	 .offset = FIELD(all),
-	 .help = "Everything that runs (root)."},
+	 .help = "All processes in this cgroup, including later ones. PATH is its directory, or the path in "
+		 "/proc/PID/cgroup."},
+	{.name = "all", .letter = 'a', .type = OPTION_FLAG, .offset = FIELD(all), .help = "Whole system (needs root)."},
 	{TEXT("cpu", cpus, "LIST"), .letter = 'C',
-	 .help = "Only on these CPUs, such as 0,2-3, of any target. Alone it means everything that runs there."},
+	 .help = "Record the target only on these CPUs: 0,2-3. Without a target: all processes on these CPUs."},
 	{.name = "inherit",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(inherit),
 	 .negatable = true,
-	 .help = "Also threads and processes started later. Default: on."},
+	 .help = "Include threads and processes started later. Default: on."},
 
-	{.type = OPTION_HEADING, .help = "How"},
+	{.type = OPTION_HEADING, .help = "How to record"},
 	{.name = "duration",
 	 .letter = 'd',
 	 .type = OPTION_NUMBER,
@@ -54,49 +52,51 @@ const struct option_row record_rows[] = {
 	 .min = 0.001,
 	 .max = 1e7,
 	 .clash = "perf record -d records addresses of data, which wick does not: leave it out",
-	 .help = "How long. A command that still runs then is ended. Default: DURATION of the environment, else until "
-		 "the target ends or Ctrl-C."},
+	 .help = "Stop after SECONDS. A command that is still running is terminated. Default: $DURATION, or until "
+		 "the target ends or Ctrl-C is pressed."},
 	{WHOLE("freq", frequency, "HZ", 1, 1e6), .letter = 'F', .most = "max",
-	 .help = "Samples a second and CPU, or max. Default: SAMPLING_FREQ of the environment, else 99."},
+	 .help = "Samples per second, per CPU; or max. Default: $SAMPLING_FREQ, or 99."},
 	{WHOLE("period", period, "COUNT", 1, 1e15), .letter = 'c',
-	 .help = "Instead of a frequency: a sample every COUNT events."},
+	 .help = "Take a sample every COUNT events, instead of at a frequency."},
 	{LIST("event", events, "EVENT"), .letter = 'e',
-	 .help = "What is counted: cpu-clock, cycles, page-faults, L1-dcache-load-misses, sched:sched_switch, rHEX, "
-		 "PMU/TERMS/, with modifiers such as :u. Default: cycles, or cpu-clock where there are no counters."},
+	 .help = "Event to sample: cpu-clock, cycles, page-faults, L1-dcache-load-misses, sched:sched_switch, rHEX, "
+		 "PMU/TERMS/, with modifiers such as :u. Default: cycles, or cpu-clock if there are no hardware "
+		 "counters."},
 	{TEXT("weight", weight, "FIELD"),
-	 .help = "With -t trace: a tracepoint weighs what this field of it says, such as ret or bytes_req. What is "
-		 "not above 0 weighs nothing. Default: each counts as one."},
+	 .help = "With -t trace: use this field of the tracepoint as the weight, such as ret or bytes_req. Values of "
+		 "0 or less count as 0. Default: each event counts as 1."},
 	{.name = "waker",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(waker),
-	 .help = "With -t offcpu: put the stack of who ended a wait above the one of who waited, upside down."},
+	 .help = "With -t offcpu: add the stack of the thread that ended the wait, inverted, above the stack of the "
+		 "waiting thread."},
 	{.name = "min-block",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(min_block),
 	 .argument = "MICROSECONDS",
 	 .min = 0,
 	 .max = 1e12,
-	 .help = "With -t offcpu: leave shorter waits out. Default: 0."},
+	 .help = "With -t offcpu: skip shorter waits. Default: 0."},
 	{.name = "max-block",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(max_block),
 	 .argument = "MICROSECONDS",
 	 .min = 0,
 	 .max = 1e12,
-	 .help = "With -t offcpu: leave longer waits out. Default: no limit."},
+	 .help = "With -t offcpu: skip longer waits. Default: no limit."},
 	{.name = "kernel",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(kernel),
 	 .negatable = true,
-	 .help = "Also what the kernel does. Default: on, as far as the kernel allows."},
+	 .help = "Include kernel code. Default: on, if permitted."},
 	{.name = "engine",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(engine),
 	 .argument = "WHICH",
 	 .choices = engine_choices,
-	 .help = "Who unwinds stacks: bpf (programs in the kernel, which also count them; root, or CAP_BPF and "
-		 "CAP_PERFMON), ring (wick itself, from copies of the stacks), auto (bpf where it may). Default: "
-		 "auto."},
+	 .help = "Where stacks are unwound. bpf: in the kernel, by BPF programs that also count them; needs root, or "
+		 "CAP_BPF and CAP_PERFMON. ring: in user space, from copies of the stacks. auto: bpf if permitted. "
+		 "Default: auto."},
 	{.name = "timeline",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(timeline),
@@ -107,74 +107,75 @@ const struct option_row record_rows[] = {
 	 .offset = FIELD(call_graph),
 	 .argument = "HOW",
 	 .choices = call_graph_choices,
-	 .help = "How stacks are found: auto (unwind tables, frame pointers in code without), dwarf (the same), fp "
-		 "(frame pointers, by the kernel), lbr (the processor's branch record). A size, dwarf,32768, is that "
-		 "of --stack-size. Default: auto."},
+	 .help = "How to find stacks. auto and dwarf: unwind tables, or frame pointers in code without tables. fp: "
+		 "frame pointers, followed by the kernel. lbr: branch records of the processor. dwarf,SIZE also sets "
+		 "--stack-size. Default: auto."},
 	{WHOLE("stack-size", stack_size, "BYTES", STACK_SIZE_LEAST, STACK_SIZE_MOST),
-	 .help = "How much of the stack is looked at. Default: 16384."},
+	 .help = "With the ring engine: size of the stack copy. Default: 16384."},
 	{WHOLE("kernel-memory", kernel_memory, "MIB", 8, 1024),
-	 .help = "With the BPF engine: about how much memory its tables and counts may take in the kernel. With less, "
-		 "unwind tables of files that were idle give way, and more stacks are unwound by wick itself. Default: "
-		 "160, of which most is only taken when there are so many tables."},
-	{WHOLE("max-depth", max_depth, "FRAMES", 1, 65536), .help = "Deeper stacks are cut. Default: 1024."},
+	 .help = "With the BPF engine: approximate limit of kernel memory for unwind tables and counts. With a lower "
+		 "limit, unused tables are removed and more stacks are unwound in user space. Default: 160; most of "
+		 "it is allocated only if needed."},
+	{WHOLE("max-depth", max_depth, "FRAMES", 1, 65536), .help = "Truncate stacks deeper than this. Default: 1024."},
 	{TEXT("delay", delay_text, "MS"), .letter = 'D',
-	 .help = "Wait so many milliseconds, or 2s, before taking samples. Default: 0."},
+	 .help = "Wait this many milliseconds before taking samples; also with a unit: 2s. Default: 0."},
 	{.name = "preset",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(preset),
 	 .argument = "NAME",
 	 .choices = preset_choices,
-	 .help = "quick: 5 s at 99 Hz; default: 10 s at 99 Hz; detailed: 20 s at 997 Hz; system: all processes, 10 s "
-		 "at 99 Hz. Other options win."},
+	 .help = "Set several options. quick: 5 s at 99 Hz. default: 10 s at 99 Hz. detailed: 20 s at 997 Hz. "
+		 "system: whole system, 10 s at 99 Hz. Other options take precedence."},
 
 	{.type = OPTION_HEADING, .help = "Output"},
 	{TEXT("output", output, "PATH"), .letter = 'o', .only = "record",
-	 .help = "Folder for the files; made if it is not there. A name that ends in .data, .svg, .folded or .txt, and "
-		 "a file that exists, means that one file. Default: the folder wick-YYYYMMDD-HHMMSS."},
+	 .help = "Write the files to this directory; create it if it does not exist. If PATH ends in .data, .svg, "
+		 ".folded or .txt, or is an existing file, write only that file. Default: the directory "
+		 "wick-YYYYMMDD-HHMMSS."},
 	{TEXT("format", format, "LIST"), .only = "record",
-	 .help = "Which files: folded, svg, report, perf.data (default: these), separated by commas; also out.perf, "
-		 "the text of wick script."},
+	 .help = "Files to write, separated by commas: folded, svg, report, perf.data, out.perf (the text of wick "
+		 "script). Default: all except out.perf."},
 	{.name = "compress",
 	 .letter = 'z',
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(compress),
 	 .only = "record",
-	 .help = "Compress perf.data, as perf record -z does: a sixth of its size. perf reads it; Hotspot does where "
-		 "it was built with zstd."},
+	 .help = "Compress perf.data to about a sixth of its size, like perf record -z. perf can read it; Hotspot "
+		 "can if it was built with zstd."},
 	{.name = "live",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(live),
 	 .only = "record",
-	 .help = "The functions on the whole screen while recording, as wick top shows them."},
+	 .help = "Show the screen of wick top while recording."},
 	{WHOLE("window", window, "SECONDS", 0, 60),
-	 .help = "How far back the screen looks; 0: since the start. Default: 10 for wick top, 0 for --live. The key w "
-		 "changes it."},
+	 .help = "Time shown on the screen; 0: since the start. The key w changes it. Default: 10 for wick top, 0 "
+		 "for --live."},
 	{.name = "refresh",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(refresh),
 	 .argument = "SECONDS",
 	 .min = 0.1,
 	 .max = 10,
-	 .help = "How often the screen is drawn. Default: 1."},
+	 .help = "Interval between screen updates. Default: 1."},
 	{.name = "quiet",
 	 .only = "record",
 	 .letter = 'q',
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(quiet),
-	 .help = "Nothing on the terminal but failures."},
+	 .help = "Print only errors."},
 	{.name = "verbose",
 	 .letter = 'v',
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(verbose),
-	 .help = "Also which event and engine are used, why, and what that takes."},
+	 .help = "Also print which event and engine are used, why, and their cost."},
 	{.name = "names",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(input.names),
 	 .argument = "STYLE",
 	 .choices = input_name_choices,
-	 .help = "Names of functions: short (no parameters and template arguments, but for functions that they tell "
-		 "apart; default for tables), full (as c++filt prints them; default for everything else), perf (as "
-		 "perf prints them, without parameters) or raw (as the linker has them)."},
+	 .help = "Style of function names. short: without parameters and template arguments, unless needed to "
+		 "distinguish functions. full: like c++filt. perf: like perf, without parameters. raw: mangled. "
+		 "Default: short for tables, otherwise full."},
 	{.name = "inline",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(input.inline_frames),
@@ -184,7 +185,7 @@ const struct option_row record_rows[] = {
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(input.cache),
 	 .negatable = true,
-	 .help = "Keep unwind tables for the next time, and names for when a program is rebuilt. Default: on."},
+	 .help = "Keep unwind tables and function names in ~/.cache/wick. Default: on."},
 	OPTION_END,
 };
 #undef FIELD

@@ -31,60 +31,60 @@ static const struct option_row report_rows[] = {
 	 .offset = FIELD(by),
 	 .argument = "WHAT",
 	 .choices = by_choices,
-	 .help = "One row for each function (default), module, thread (comm-pid/tid as far as known), comm (threads by "
-		 "name), process, or, of perf.data, cpu or cgroup; symbol, dso, tid and pid are other names of these. "
-		 "Folded stacks name no threads: there the outermost frame stands for them."},
+	 .help = "Group samples by WHAT. Default: function. thread: comm-pid/tid, as far as known. comm: threads "
+		 "with the same name. cpu and cgroup: perf.data only. symbol, dso, tid and pid are synonyms of "
+		 "function, module, thread and process. In folded stacks the outermost frame is used as the thread."},
 	{.name = "header",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(header),
-	 .help = "Print what the header of perf.data says of the machine and the recording, and nothing else."},
+	 .help = "Print only the header of perf.data: the machine and the recording."},
 	{.name = "tree",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(tree),
-	 .help = "Show the call tree from the outermost callers down."},
+	 .help = "Show the call tree, from the outermost callers to the callees."},
 	{.name = "bottom-up",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(bottom_up),
-	 .help = "Show the call tree from the functions that spent the time up to their callers."},
+	 .help = "Show the inverted call tree, from the functions that used the time to their callers."},
 	{.name = "sort",
 	 .letter = 's',
 	 .type = OPTION_STRING,
 	 .offset = FIELD(sort),
 	 .argument = "KEY",
 	 .choices = sort_choices,
-	 .help = "Order of the rows: self (default), total (with callees) or name. Trees are always heaviest first. "
-		 "The keys of perf report, such as dso, are those of --by."},
+	 .help = "Order of the rows: by self time, total time (with callees) or name. Trees are always sorted by "
+		 "weight. Keys of perf report, such as dso, select --by. Default: self."},
 	{.name = "limit",
 	 .type = OPTION_INT,
 	 .offset = FIELD(limit),
 	 .argument = "N",
 	 .min = 0,
 	 .max = 1e9,
-	 .help = "At most N rows; in trees at most N callees of each function. 0 shows all. Default: 30 for the "
-		 "text of a table, else all."},
+	 .help = "Show at most N rows, in trees at most N callees of each function; 0: all. Default: 30 for tables "
+		 "as text, otherwise all."},
 	{.name = "min-percent",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(min_percent),
 	 .argument = "P",
 	 .max = 100,
-	 .help = "Leave branches below P percent of the total out of trees, and such rows out of tables; what is left "
-		 "out is counted. Default: 0.5 for the text of trees, else 0."},
+	 .help = "Omit tree branches and table rows below P percent of the total, and count them. Default: 0.5 for "
+		 "trees as text, otherwise 0."},
 	{.name = "max-depth",
 	 .type = OPTION_INT,
 	 .offset = FIELD(max_depth),
 	 .argument = "N",
 	 .min = 0,
 	 .max = 1e9,
-	 .help = "Cut trees below depth N. Default: 0, no limit."},
+	 .help = "Omit tree levels below depth N; 0: no limit. Default: 0."},
 	{.type = OPTION_HEADING, .help = "Output"},
 	{.name = "format",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(format),
 	 .argument = "FORMAT",
 	 .choices = format_choices,
-	 .help = "text (default), json or csv."},
-	{.name = "json", .type = OPTION_FLAG, .offset = FIELD(json), .help = "Short for --format json."},
-	{.name = "csv", .type = OPTION_FLAG, .offset = FIELD(csv), .help = "Short for --format csv."},
+	 .help = "Output format. Default: text."},
+	{.name = "json", .type = OPTION_FLAG, .offset = FIELD(json), .help = "The same as --format json."},
+	{.name = "csv", .type = OPTION_FLAG, .offset = FIELD(csv), .help = "The same as --format csv."},
 	{.name = "output",
 	 .letter = 'o',
 	 .type = OPTION_STRING,
@@ -97,8 +97,8 @@ static const struct option_row report_rows[] = {
 	 .argument = "COLUMNS",
 	 .min = 0,
 	 .max = 100000,
-	 .help = "Shorten names so that text lines fit into COLUMNS. Default: the terminal's width, and no limit (0) "
-		 "when the output is not a terminal."},
+	 .help = "Shorten names so that lines fit into COLUMNS; 0: do not shorten. Default: the width of the "
+		 "terminal, or 0 if the output is not a terminal."},
 	/* -n of perf report is another. */
 	INPUT_OPTION_ROWS_LETTER(struct report_options, 0),
 	OPTION_END,
@@ -126,23 +126,23 @@ static const struct option_row report_perf_rows[] = {
 	{PERF_IGNORED("asm-raw")},
 	{PERF_IGNORED("disassembler-style"), .letter = 'M', .argument = "STYLE"},
 	{PERF_IGNORED("objdump"), .argument = "PATH"},
-	{.name = "children", .type = OPTION_FLAG, .offset = FIELD(children), .help = "As --sort total."},
-	{.name = "no-children", .type = OPTION_FLAG, .offset = FIELD(no_children), .help = "As --sort self."},
+	{.name = "children", .type = OPTION_FLAG, .offset = FIELD(children), .help = "The same as --sort total."},
+	{.name = "no-children", .type = OPTION_FLAG, .offset = FIELD(no_children), .help = "The same as --sort self."},
 	{.name = "percent-limit",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(min_percent),
 	 .argument = "P",
 	 .max = 100,
-	 .help = "As --min-percent."},
+	 .help = "The same as --min-percent."},
 	{.name = "call-graph",
 	 .letter = 'g',
 	 .type = OPTION_OPTIONAL,
 	 .offset = FIELD(call_graph),
 	 .argument = "TYPE,THRESHOLD,ORDER",
 	 .choices = call_graph_choices,
-	 .help = "As --tree, with callee as --bottom-up; none is a table."},
-	{.name = "inverted", .letter = 'G', .type = OPTION_FLAG, .offset = FIELD(tree), .help = "As --tree."},
-	{.name = "header-only", .type = OPTION_FLAG, .offset = FIELD(header), .help = "As --header."},
+	 .help = "The same as --tree; with callee, the same as --bottom-up; with none, a table."},
+	{.name = "inverted", .letter = 'G', .type = OPTION_FLAG, .offset = FIELD(tree), .help = "The same as --tree."},
+	{.name = "header-only", .type = OPTION_FLAG, .offset = FIELD(header), .help = "The same as --header."},
 	{PERF_REFUSED("tui", NO_BROWSER)},
 	{PERF_REFUSED("gtk", NO_BROWSER)},
 	{PERF_REFUSED("fields", NO_COLUMNS), .letter = 'F'},
@@ -166,12 +166,12 @@ static const struct option_row report_perf_rows[] = {
 #undef FIELD
 
 static const struct command_example report_examples[] = {
-	{"wick report perf.data", "the functions that take the most time themselves"},
-	{"wick report --by cpu --time 2.5-4s perf.data", "which CPUs were busy in a part of the time"},
-	{"wick report --sort total --limit 50 out.folded", "the fifty with the most time including callees"},
-	{"wick report --tree --min-percent 2 out.perf.gz", "the call tree without branches below 2 %"},
-	{"wick report --by thread perf.data", "how the time is spread over the threads"},
-	{"wick report --json out.folded | jq '.rows[0].name'", "the hottest function, for a script"},
+	{"wick report perf.data", "show the functions with the most self time"},
+	{"wick report --by cpu --time 2.5-4s perf.data", "show which CPUs were busy in a time range"},
+	{"wick report --sort total --limit 50 out.folded", "show the fifty functions with the most total time"},
+	{"wick report --tree --min-percent 2 out.perf.gz", "show the call tree without branches below 2 %"},
+	{"wick report --by thread perf.data", "show the time of each thread"},
+	{"wick report --json out.folded | jq '.rows[0].name'", "print the hottest function, for a script"},
 	{0},
 };
 
@@ -515,13 +515,13 @@ const struct command command_report = {
 	.summary = "Show where the time goes: functions, call trees, threads",
 	.arguments = "[FILE…]",
 	.description =
-		"Reads perf.data, perf script text or folded stacks, and prints a table: the weight spent in each "
-		"function itself (self) and together with everything it called (total; a recursive function "
-		"counts once per stack).\n\n"
-		"On a terminal lines fit its width and are coloured; piped output is plain and not cut to a width. The "
-		"last lines say how good the profile is: samples, lost samples, stacks cut short, frames without a "
-		"symbol, and what would help.\n\n"
-		"Without FILE standard input is read, or the file perf.data when standard input is a terminal.",
+		"Reads perf.data, perf script text or folded stacks, and prints a table with the weight of each "
+		"function without its callees (self) and with them (total). A recursive function counts once per "
+		"stack.\n\n"
+		"On a terminal, lines are colored and fit the width of the terminal. Otherwise the output is plain, "
+		"and lines are not shortened. The last lines show the quality of the profile: samples, lost samples, "
+		"truncated stacks, unresolved frames, and how to improve it.\n\n"
+		"Without FILE, reads standard input, or the file perf.data if standard input is a terminal.",
 	.options = report_rows,
 	.perf_options = report_perf_rows,
 	.examples = report_examples,

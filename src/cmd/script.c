@@ -22,19 +22,19 @@ static const struct option_row script_rows[] = {
 	 .argument = "FILE", .help = "Write to FILE. Default: standard output."},
 	INPUT_TAKE_ROWS(struct script_options),
 	{.name = "comm", .type = OPTION_LIST, .offset = INPUT_FIELD(struct script_options, comms),
-	 .argument = "PATTERN", .help = "Take only threads of such a name (*, ? and [] as in a shell)."},
+	 .argument = "PATTERN", .help = "Select threads whose name matches a shell pattern."},
 	{.name = "pid", .type = OPTION_LIST, .offset = INPUT_FIELD(struct script_options, pids), .argument = "LIST",
-	 .help = "Take only these processes: 12,13."},
+	 .help = "Select processes: 12,13."},
 	{.name = "tid", .type = OPTION_LIST, .offset = INPUT_FIELD(struct script_options, tids), .argument = "LIST",
-	 .help = "Take only these threads: 12,13."},
-	{.type = OPTION_HEADING, .help = "Layout, as perf script"},
+	 .help = "Select threads: 12,13."},
+	{.type = OPTION_HEADING, .help = "Layout, like perf script"},
 	{.name = "fields", .letter = 'F', .type = OPTION_STRING, .offset = offsetof(struct script_options, fields),
-	 .argument = "LIST", .help = "What is printed: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso; "
-				     "or more (+pid) or less (-period) than usual."},
+	 .argument = "LIST", .help = "Fields to print: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, "
+				     "dso. +FIELD adds to the default fields, -FIELD removes from them."},
 	{.name = "header", .type = OPTION_FLAG, .offset = offsetof(struct script_options, header),
-	 .help = "Print first what perf.data says of the machine and the recording, as comments."},
+	 .help = "Print the header of perf.data first, as comments: the machine and the recording."},
 	{.name = "header-only", .type = OPTION_FLAG, .offset = offsetof(struct script_options, header_only),
-	 .help = "Print nothing else."},
+	 .help = "Print only the header."},
 	{.name = "hide-call-graph", .letter = 'G', .type = OPTION_FLAG,
 	 .offset = offsetof(struct script_options, format.no_stacks), .help = "Print only the innermost function."},
 	{.name = "ns", .type = OPTION_FLAG, .offset = offsetof(struct script_options, format.nanoseconds),
@@ -160,19 +160,20 @@ static int run_script(int argc, char **argv)
 
 const struct command command_script = {
 	.name = "script",
-	.summary = "Print each sample of a recording as text, as perf script does",
+	.summary = "Print each sample as text, like perf script",
 	.arguments = "[FILE…]",
 	.description =
-		"Reads perf.data and prints each sample with its stack, unwound and with names, in the layout of perf "
-		"script, so that what reads that text goes on working. Samples come in the order of time.\n\n"
-		"Without FILE standard input is read, or the file perf.data when standard input is a terminal.",
+		"Reads perf.data and prints each sample with its stack, unwound and resolved, in the format of perf "
+		"script, so that programs that read this format keep working. Samples are sorted by time.\n\n"
+		"Without FILE, reads standard input, or the file perf.data if standard input is a terminal.",
 	.options = script_rows,
 	.perf_options = script_perf_rows,
 	.examples =
 		(const struct command_example[]){
-			{"wick script perf.data | stackcollapse-perf.pl >out.folded", "feed an old pipeline"},
-			{"wick script --no-inline --comm nginx perf.data", "one program, without inlined frames"},
-			{"perf record -o - -g -- ./server | wick script", "from a pipe, without a file"},
+			{"wick script perf.data | stackcollapse-perf.pl >out.folded", "use an existing script"},
+			{"wick script --no-inline --comm nginx perf.data",
+			 "print the samples of one program, without inlined frames"},
+			{"perf record -o - -g -- ./server | wick script", "read a pipe, without a file"},
 			{0},
 		},
 	.run = run_script,
