@@ -124,6 +124,7 @@ static void begin_samples(struct recorder *recorder)
 	if (recorder->engine)
 		engine_begin(recorder->engine, now(), 0);
 	engine_tap_enable(&recorder->tap);
+	cpu_time_run(&recorder->cpu_time, true);
 	recorder->samples_on = true;
 	if (recorder->options.begun)
 		recorder->options.begun(recorder->options.context, now());
@@ -162,6 +163,7 @@ static void obey(struct recorder *recorder)
 		rings_enable_samples(recorder->rings);
 		engine_tap_enable(&recorder->tap);
 	}
+	cpu_time_run(&recorder->cpu_time, !pause);
 	recorder->paused = pause;
 }
 
@@ -296,6 +298,9 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 		engine_end(recorder->engine, result.ended);
 	rings_disable(recorder->rings);
 	engine_tap_disable(&recorder->tap);
+	cpu_time_run(&recorder->cpu_time, false);
+	if (!cpu_time_read(&recorder->cpu_time, &result.cpu_time))
+		result.cpu_time = RECORDER_TIME_UNKNOWN;
 	if (code >= 0)
 		code = finish(recorder, &ordered, &both);
 	if (recorder->engine)

@@ -68,8 +68,11 @@ enum recorder_end {
 	RECORDER_INTERRUPTED, /* by SIGINT, SIGTERM or SIGHUP, or asked to stop */
 };
 
+#define RECORDER_TIME_UNKNOWN UINT64_MAX
+
 struct recorder_result {
 	struct recorder_progress last;
+	uint64_t cpu_time; /* nanoseconds that the kernel accounted to the target, or RECORDER_TIME_UNKNOWN */
 	enum recorder_end end;
 	uint64_t ended; /* on the clock of the samples */
 	int exec_error; /* errno when the command could not be run */

@@ -363,6 +363,8 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 	if (!result && recorder->engine)
 		result = engine_tap_open(&recorder->tap, recorder->engine, &recorder->target, options->events,
 					 options->cpus, err);
+	if (!result)
+		cpu_time_open(&recorder->cpu_time, &recorder->target, options->inherit, rings.shape.enable_on_exec);
 	if (!result && recorder->engine)
 		rings_invite(recorder->rings, &recorder->tap.guest);
 	if (!result)
@@ -390,6 +392,7 @@ void recorder_close(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
+	cpu_time_close(&recorder->cpu_time);
 	engine_tap_release(&recorder->tap);
 	rings_close(recorder->rings);
 	engine_close(recorder->engine);

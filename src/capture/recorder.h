@@ -4,6 +4,7 @@
 
 #include "capture/build_ids.h"
 #include "capture/cgroups.h"
+#include "capture/cpu_time.h"
 #include "capture/engine_tap.h"
 #include "capture/record.h"
 #include "capture/rings.h"
@@ -18,6 +19,7 @@ struct recorder {
 	struct rings *rings;
 	struct engine *engine; /* NULL: the rings bring the samples too */
 	struct engine_tap tap;
+	struct cpu_time cpu_time;
 	sigset_t signals, old_mask;
 	bool blocked;
 	int epoll, signal_fd;

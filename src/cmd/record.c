@@ -248,7 +248,13 @@ static int end_without_samples(const struct record_run *run)
 	double elapsed = (double)run->result.last.elapsed / RECORD_SECOND;
 	bool cpu = run->types & RECORD_CPU, too_short = !run->options.period && elapsed * FEW_CHANCES < 1;
 	CLEANUP_BUF struct buf why = {0};
-	if (cpu && too_short && run->result.end == RECORDER_TARGET_ENDED)
+	struct record_coverage coverage;
+	if (record_coverage(run, &coverage) && coverage.due >= 1)
+		buf_printf(
+			&why,
+			"used %.2f s of CPU time in threads shorter than a sampling period; run with sudo, or use -F 999",
+			coverage.used);
+	else if (cpu && too_short && run->result.end == RECORDER_TARGET_ENDED)
 		buf_printf(&why, "ended too soon for %lld Hz; -F 9999 takes more", run->options.frequency);
 	else if (cpu)
 		buf_str(&why, "did not run on a CPU; -t offcpu or wall shows where it waits");

@@ -1,0 +1,62 @@
+#include "capture/cpu_time.h"
+
+#include "base/mem.h"
+#include "capture/open.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+void cpu_time_open(struct cpu_time *time, const struct target *target, bool children, bool on_exec)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attr,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.disabled = 1,
+		.inherit = children,
+		.enable_on_exec = on_exec,
+		.exclude_kernel = 1, /* asks for no rights; the clock counts all the same */
+		.exclude_hv = 1,
+	};
+	size_t count = 0;
+	const int32_t *tasks = target_is_by_cpu(target) ? NULL : open_tasks(target, &count);
+	for (size_t i = 0; i < count; i++) {
+		int fd = open_event(&attr, target, tasks[i], -1);
+		if (fd < 0) {
+			time->incomplete = time->incomplete || errno != ESRCH;
+			continue;
+		}
+		MEM_ROOM(time->fds, time->count, time->capacity);
+		time->fds[time->count++] = fd;
+	}
+}
+
+void cpu_time_close(struct cpu_time *time)
+{
+	for (size_t i = 0; i < time->count; i++)
+		close(time->fds[i]);
+	free(time->fds);
+	*time = (struct cpu_time){0};
+}
+
+void cpu_time_run(struct cpu_time *time, bool run)
+{
+	for (size_t i = 0; i < time->count; i++)
+		ioctl(time->fds[i], run ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+bool cpu_time_read(const struct cpu_time *time, uint64_t *ret_nanoseconds)
+{
+	uint64_t sum = 0, value;
+	for (size_t i = 0; i < time->count; i++) {
+		if (read(time->fds[i], &value, sizeof value) != sizeof value)
+			return false;
+		sum += value;
+	}
+	if (!time->count || time->incomplete)
+		return false;
+	*ret_nanoseconds = sum;
+	return true;
+}

@@ -1,0 +1,26 @@
+/*
+ * The CPU time that the kernel accounts to a target while it is recorded, with threads and processes that came and went
+ * meanwhile: what samples of a clock should stand for.
+ */
+#ifndef WICK_CAPTURE_CPU_TIME_H
+#define WICK_CAPTURE_CPU_TIME_H
+
+#include "capture/target.h"
+
+struct cpu_time {
+	int *fds; /* counters of the threads that are there from the beginning; the others are added to theirs */
+	size_t count, capacity;
+	bool incomplete; /* some could not be opened */
+};
+
+/*
+ * Opens a counter for each thread of the target, stopped; `children` counts theirs too, and `on_exec` starts at the
+ * command's exec. Counts nothing where the target is a set of CPUs.
+ */
+void cpu_time_open(struct cpu_time *time, const struct target *target, bool children, bool on_exec);
+void cpu_time_close(struct cpu_time *time);
+void cpu_time_run(struct cpu_time *time, bool run);
+/* Nanoseconds; false where it is not known. */
+bool cpu_time_read(const struct cpu_time *time, uint64_t *ret_nanoseconds);
+
+#endif
