@@ -27,7 +27,7 @@ struct scratch {
 	/* The frame that is looked at. */
 	__u64 ip, sp, fp;
 	__u32 exact; /* ip is an instruction's own address */
-	__u32 by_frame_pointer; /* how it was reached */
+	__u32 frame_pointer_steps; /* how many steps in a row led to it by frame pointers */
 	__u32 registers_lost; /* those of the sample are not those of this frame */
 	__u32 jumps; /* how often the stack pointer went down */
 	/* The mapping of the last look-up. */

@@ -202,11 +202,14 @@ static __always_inline int at_process_start(struct scratch *s, __u32 slot)
 	       !read_word(s, slot, sp + 8 * (count + 1), &last) && last == 0;
 }
 
-/* Code that says nothing about itself. In a file with a table the register may hold anything, 0 too. */
+/*
+ * Code that says nothing about itself. Where no chain of frame pointers led here, and in a file with a table, the
+ * register may hold anything, 0 too.
+ */
 static __always_inline int step_by_frame_pointer(struct scratch *s, __u32 slot)
 {
 	__u64 fp = s->fp, caller_fp = 0, ra = 0;
-	if (fp == 0 && (s->part == LAYOUT_PART_NONE || at_process_start(s, slot)))
+	if (fp == 0 && ((s->part == LAYOUT_PART_NONE && s->frame_pointer_steps) || at_process_start(s, slot)))
 		return stop(s, LAYOUT_WHOLE);
 	if (fp < s->sp || fp - s->sp > FRAME_MOST || fp % 8 != 0)
 		return stop(s, LAYOUT_NO_TABLE);
@@ -217,7 +220,7 @@ static __always_inline int step_by_frame_pointer(struct scratch *s, __u32 slot)
 	s->fp = caller_fp;
 	s->ip = ra;
 	s->exact = 0;
-	s->by_frame_pointer = 1;
+	s->frame_pointer_steps++;
 	return STEP_ON;
 }
 
@@ -234,7 +237,7 @@ static __always_inline int step_signal(struct scratch *s, __u32 slot)
 	s->fp = fp;
 	s->ip = ip;
 	s->exact = 1;
-	s->by_frame_pointer = 0;
+	s->frame_pointer_steps = 0;
 	return STEP_ON;
 }
 
@@ -301,7 +304,7 @@ static __always_inline int step_by_rule(struct scratch *s, __u32 slot, __u64 rul
 	s->fp = fp;
 	s->ip = ra;
 	s->exact = (rule & LAYOUT_CFA_INTERRUPTED) != 0;
-	s->by_frame_pointer = 0;
+	s->frame_pointer_steps = 0;
 	return STEP_ON;
 }
 
@@ -330,7 +333,7 @@ __noinline int step(__u32 slot)
 	if (!note_address(s))
 		return stop(s, LAYOUT_DEEP);
 	if (address - s->map_start >= s->map_end - s->map_start && find_mapping(slot, address))
-		return stop(s, s->by_frame_pointer ? LAYOUT_NO_TABLE : LAYOUT_UNKNOWN_CODE);
+		return stop(s, s->frame_pointer_steps ? LAYOUT_NO_TABLE : LAYOUT_UNKNOWN_CODE);
 	int result;
 	if (s->part == LAYOUT_PART_WANTED)
 		return stop(s, LAYOUT_WANTED);
@@ -347,9 +350,12 @@ __noinline int step(__u32 slot)
 	default:
 		result = step_by_rule(s, slot, rule);
 	}
-	if (result == STEP_ON && s->ip == 0)
+	if (result != STEP_ON || s->ip)
+		return result;
+	/* Zeros end a stack only with evidence, as in src/unwind/walk.c. */
+	if (s->frame_pointer_steps ? s->frame_pointer_steps > 1 : s->fp == 0)
 		return stop(s, LAYOUT_WHOLE);
-	return result;
+	return stop(s, s->frame_pointer_steps ? LAYOUT_NO_TABLE : LAYOUT_BROKEN);
 }
 
 /*
@@ -371,7 +377,7 @@ __noinline int steps(__u32 slot)
 static __always_inline void walk(struct scratch *s, __u32 slot)
 {
 	s->exact = 1;
-	s->by_frame_pointer = 0;
+	s->frame_pointer_steps = 0;
 	s->registers_lost = 0;
 	s->jumps = 0;
 	s->map_start = s->map_end = 0;

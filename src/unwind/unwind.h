@@ -52,7 +52,7 @@ struct unwind_space {
 };
 
 enum unwind_end {
-	UNWIND_COMPLETE, /* the outermost frame: _start, clone, return address 0, or rbp = 0 in code without table */
+	UNWIND_COMPLETE, /* the outermost frame: _start, clone, or the end of a chain of frame pointers */
 	UNWIND_NO_MEMORY, /* the stack copy ends too early (or lacks what code keeps below its stack pointer) */
 	UNWIND_NO_TABLE, /* code without table whose frame pointer leads nowhere */
 	UNWIND_NO_CODE, /* a return address outside all code */

@@ -16,7 +16,7 @@ struct walk {
 	struct unwind_registers registers;
 	struct unwind_place place; /* of the current frame */
 	bool exact; /* the ip is that of an instruction, not behind a call */
-	bool by_frame_pointer; /* how the current frame was reached */
+	unsigned frame_pointer_steps; /* how many steps in a row led to the current frame by frame pointers */
 	unsigned jumps;
 	enum unwind_end end;
 };
@@ -90,7 +90,7 @@ static bool step_to(struct walk *walk, uint64_t cfa, uint64_t fp, uint64_t ra)
 	walk->registers.fp = fp;
 	walk->registers.ip = ra;
 	walk->exact = false;
-	walk->by_frame_pointer = false;
+	walk->frame_pointer_steps = 0;
 	return true;
 }
 
@@ -252,13 +252,14 @@ static bool at_process_start(const struct walk *walk)
 
 /*
  * Code that says nothing about itself, most of it compiled at run time: by the chain of frame pointers. Its outermost
- * frame has none. In a file with a table (assembler without annotations) the register may hold anything, 0 too.
+ * frame has none. Where the chain did not lead here the register may hold anything, 0 too, and so it may in a file with
+ * a table (assembler without annotations).
  */
 static bool step_by_frame_pointer(struct walk *walk)
 {
 	struct unwind_registers *registers = &walk->registers;
 	uint64_t fp = registers->fp, caller_fp, ra;
-	if (fp == 0 && (!walk->place.table || at_process_start(walk)))
+	if (fp == 0 && ((!walk->place.table && walk->frame_pointer_steps) || at_process_start(walk)))
 		return stop(walk, UNWIND_COMPLETE);
 	if (fp < registers->sp || fp - registers->sp > FRAME_MOST || fp % 8 != 0)
 		return stop(walk, UNWIND_NO_TABLE);
@@ -269,8 +270,17 @@ static bool step_by_frame_pointer(struct walk *walk)
 	registers->fp = caller_fp;
 	registers->ip = ra;
 	walk->exact = false;
-	walk->by_frame_pointer = true;
+	walk->frame_pointer_steps++;
 	return true;
+}
+
+/*
+ * A return address of 0 ends a stack that was begun with zeros. It is taken for that only where the frame pointer is 0
+ * too, or behind a chain of frame pointers: a rule or a register that is wrong leads to zeros often enough.
+ */
+static bool is_outermost(const struct walk *walk)
+{
+	return walk->frame_pointer_steps ? walk->frame_pointer_steps > 1 : walk->registers.fp == 0;
 }
 
 /* To the caller; false when there is none, or none that can be trusted. */
@@ -286,10 +296,10 @@ static bool step(struct walk *walk)
 	} else if (!step_by_frame_pointer(walk)) {
 		return false;
 	}
-	if (walk->registers.ip == 0)
+	if (walk->registers.ip == 0 && is_outermost(walk))
 		return stop(walk, UNWIND_COMPLETE);
-	if (!find_place(walk))
-		return stop(walk, walk->by_frame_pointer ? UNWIND_NO_TABLE : UNWIND_NO_CODE);
+	if (walk->registers.ip == 0 || !find_place(walk))
+		return stop(walk, walk->frame_pointer_steps ? UNWIND_NO_TABLE : UNWIND_NO_CODE);
 	return true;
 }
 

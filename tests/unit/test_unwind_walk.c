@@ -190,6 +190,13 @@ static void code_without_table_ends_where_the_frame_pointer_is_0(void **state)
 	registers.fp = STACK + 8;
 	struct walked walked = WALK(registers, 1, 0, JIT + 0x60, 5, 6);
 	CHECK(walked, UNWIND_COMPLETE, JIT + 8, JIT + 0x60);
+	walked = WALK(registers, 1, STACK + 24, JIT + 0x60, 7, 0); /* the chain leads to a return address of 0 */
+	CHECK(walked, UNWIND_COMPLETE, JIT + 8, JIT + 0x60);
+	walked = WALK(registers, 1, 7, 0); /* one step is no chain */
+	CHECK(walked, UNWIND_NO_TABLE, JIT + 8);
+	registers.fp = 0; /* no chain led here: it may be a number */
+	walked = WALK(registers, 1, 2, 3);
+	CHECK(walked, UNWIND_NO_TABLE, JIT + 8);
 	/* In a file with a table the register may hold anything where it says nothing, also 0. */
 	registers = at(BIAS + NO_RULE + 8);
 	registers.fp = 0;
@@ -237,8 +244,10 @@ static void ends_say_why(void **state)
 	CHECK(walked, UNWIND_NO_MEMORY, BIAS + SMALL + 5);
 	walked = WALK(registers, 1, 2, 0x5555);
 	CHECK(walked, UNWIND_NO_CODE, BIAS + SMALL + 5);
-	walked = WALK(registers, 1, 2, 0); /* a thread's start without description */
+	walked = WALK(registers, 1, 0, 0); /* a thread's start without description: the stack was begun with zeros */
 	CHECK(walked, UNWIND_COMPLETE, BIAS + SMALL + 5);
+	walked = WALK(registers, 1, 2, 0); /* a zero alone is no evidence */
+	CHECK(walked, UNWIND_NO_CODE, BIAS + SMALL + 5);
 	registers = at(0x5555);
 	walked = WALK(registers, 1, 2);
 	CHECK(walked, UNWIND_NO_CODE, 0x5555);
