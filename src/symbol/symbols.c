@@ -299,6 +299,23 @@ static size_t find_with_dwarf(struct symbols *symbols, uint64_t address, struct 
 	return kept;
 }
 
+/*
+ * A stripped program has no symbol for its entry point, where every stack of its first thread begins. C libraries call
+ * it _start, and it is a few instructions long.
+ */
+static bool is_entry_point(const struct symbols *symbols, uint64_t address, uint64_t *ret_start)
+{
+	enum { ENTRY_BYTES = 48 };
+	const Elf64_Ehdr *header = symbols->elf ? elf_header(symbols->elf) : NULL;
+	bool program = header && header->e_type == ET_EXEC;
+	for (size_t i = 0; header && !program && i < elf_segment_count(symbols->elf); i++)
+		program = elf_segment(symbols->elf, i)->p_type == PT_INTERP;
+	if (!program || !header->e_entry || address - header->e_entry >= ENTRY_BYTES)
+		return false;
+	*ret_start = header->e_entry;
+	return true;
+}
+
 size_t symbols_find(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t most)
 {
 	if (!most)
@@ -309,6 +326,8 @@ size_t symbols_find(struct symbols *symbols, uint64_t address, struct symbol_fra
 		return count;
 	uint64_t start;
 	const char *name = table_name(symbols, address, &start);
+	if (!name && is_entry_point(symbols, address, &start))
+		name = "_start";
 	if (!name)
 		return 0;
 	frames[0] = (struct symbol_frame){.name = name, .start = start};
