@@ -24,7 +24,7 @@ const struct option_row record_rows[] = {
 		 "time. faults (or mem): where memory is touched for the first time. trace: where --event happens, "
 		 "every time."},
 	{LIST("pid", pids, "PID"), .letter = 'p',
-	 .help = "Running processes: 12,13. Includes all their threads, and threads and children started later. Can "
+	 .help = "Running processes: 12,13. Includes their threads and children, also those started later. Can "
 		 "be repeated."},
 	{LIST("tid", tids, "TID"), .help = "Single threads, and what they start. Can be repeated."},
 	{LIST("name", names, "GLOB"), .letter = 'n',
