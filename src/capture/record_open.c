@@ -187,7 +187,7 @@ static void describe_waits(const struct recorder *recorder, const struct attr_sh
 	waits->max_block = options->max_block;
 }
 
-/* Whether who is recorded can be decided in the kernel, sample by sample. There the numbers are the initial namespace's. */
+/* Whether the kernel can decide sample by sample who is recorded. There the numbers are the initial namespace's. */
 static void choose_members(const struct recorder *recorder, const struct capture_limits *limits, bool initial_namespace,
 			   struct engine_options *engine)
 {

@@ -37,7 +37,7 @@ int target_set_cpus(struct target *target, const char *list, struct err *err);
 /* Adds the processes of a list such as "12,13", with their threads. */
 int target_add_processes(struct target *target, const char *list, struct err *err);
 int target_add_threads(struct target *target, const char *list, struct err *err);
-/* Adds the descendants of the processes that are in it, as far as they may be recorded. The target ends without them. */
+/* Adds the descendants of its processes, as far as they may be recorded. The target ends without them. */
 void target_add_descendants(struct target *target);
 /* Adds the processes that are found; ERR_SYSTEM when there are none, which `what` says whose they would be. */
 int target_add_found(struct target *target, const struct find_wish *wish, const char *what, struct err *err);

@@ -326,7 +326,7 @@ static void saved_registers_are_followed_to_the_rule_that_needs_them(void **stat
 	registers.known = 0;
 	walked = WALK(registers, BIAS + IN_RBX + 1, 1, BIAS + START + 1);
 	CHECK(walked, UNWIND_BAD_RULE, BIAS + LEAF + 5, BIAS + IN_RBX + 1);
-	/* A rule above the first frame that needs r9 is that of assembly, which knows that its callees leave it alone. */
+	/* A rule above the first frame that needs r9 is that of assembly, which knows that callees leave it alone. */
 	registers = at(BIAS + LEAF + 5);
 	registers.known = 1 << 9;
 	registers.other[9] = 2;
