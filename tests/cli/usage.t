@@ -7,15 +7,15 @@ Without a command there is a short help, on standard error.
   $ wick
   usage: wick COMMAND [options] [arguments]
   
-    record    Record a program or process and draw its flame graph
-    top       Watch which functions use the CPU now
-    fold      Fold stacks into one line each, with a count
+    record    Record a command or processes and draw a flame graph
+    top       Show the functions that use the CPU now
+    fold      Convert stacks to folded lines with counts
     flame     Draw an interactive flame graph (SVG)
     diff      Show what changed between two profiles
     report    Show where the time goes: functions, call trees, threads
-    script    Print each sample of a recording as text, as perf script does
-    doctor    Tell what this system lets wick record, and how to allow more
-    help      Show the commands, or the options of one
+    script    Print each sample as text, like perf script
+    doctor    Check what this system allows, and how to allow more
+    help      Show the commands, or the options of a command
   
   wick help says more.
   [2]
@@ -27,20 +27,20 @@ Without a command there is a short help, on standard error.
 
   $ wick help >a; wick --help >b; wick -h >c; test -s a && cmp a b && cmp b c
   $ wick help | head -n 14
-  wick 0.1.0: where programs spend their time, drawn, listed and compared
+  wick 0.1.0: a sampling profiler for Linux
   
   Usage: wick COMMAND [options] [arguments]
   
   Commands:
-    record    Record a program or process and draw its flame graph
-    top       Watch which functions use the CPU now
-    fold      Fold stacks into one line each, with a count
+    record    Record a command or processes and draw a flame graph
+    top       Show the functions that use the CPU now
+    fold      Convert stacks to folded lines with counts
     flame     Draw an interactive flame graph (SVG)
     diff      Show what changed between two profiles
     report    Show where the time goes: functions, call trees, threads
-    script    Print each sample of a recording as text, as perf script does
-    doctor    Tell what this system lets wick record, and how to allow more
-    help      Show the commands, or the options of one
+    script    Print each sample as text, like perf script
+    doctor    Check what this system allows, and how to allow more
+    help      Show the commands, or the options of a command
 
 Every command has help with options, examples and exit codes, in two ways.
 
