@@ -158,7 +158,7 @@ done_testing() {
 # count FOLDER PATTERN: samples of the stacks that match an extended regular expression
 count() {
 	[[ -f $1/out.folded ]] || problem "$1/out.folded was not written"
-	grep -E -- "$2" "$1/out.folded" | awk '{ n += $NF } END { print n + 0 }'
+	grep -E -- "$2" "$1/out.folded" | awk '{ n += $NF } END { printf "%.0f\n", n }'
 }
 # until COMMAND…: tries for half a minute; when that does not help it is a problem
 until_true() {
