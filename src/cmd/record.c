@@ -250,10 +250,10 @@ static int end_without_samples(const struct record_run *run)
 	CLEANUP_BUF struct buf why = {0};
 	struct record_coverage coverage;
 	if (record_coverage(run, &coverage) && coverage.due >= 1)
-		buf_printf(
-			&why,
-			"used %.2f s of CPU time in threads shorter than a sampling period; run with sudo, or use -F 999",
-			coverage.used);
+		buf_printf(&why,
+			   "used %.2f s of CPU time in threads shorter than a sampling period; run with sudo, or "
+			   "use -F 999",
+			   coverage.used);
 	else if (cpu && too_short && run->result.end == RECORDER_TARGET_ENDED)
 		buf_printf(&why, "ended too soon for %lld Hz; -F 9999 takes more", run->options.frequency);
 	else if (cpu)
