@@ -122,6 +122,12 @@ static bool open_symbols(struct elf_file *elf, const char *name, struct elf_sect
 	return true;
 }
 
+/*
+ * Assembly often exports symbols without a size. In a stripped file the functions that follow have no symbol, and would
+ * all get the name of the last one that has.
+ */
+enum { UNSIZED_MOST = 4096 };
+
 size_t elf_symbols_add(struct symtab *symtab, struct elf_file *elf, const char *section_name)
 {
 	struct elf_section section;
@@ -141,6 +147,8 @@ size_t elf_symbols_add(struct symtab *symtab, struct elf_file *elf, const char *
 		if (!name || is_mark(name))
 			continue;
 		uint64_t room = limit - symbol.st_value;
+		if (section.type == SHT_DYNSYM && !symbol.st_size && room > UNSIZED_MOST)
+			limit = symbol.st_value + UNSIZED_MOST;
 		uint64_t size = symbol.st_size < room ? symbol.st_size : room;
 		symtab_add(
 			symtab,

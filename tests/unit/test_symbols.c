@@ -177,6 +177,38 @@ static void inlines_and_lines_can_be_left_out(void **state)
 	symbols_close(inlines);
 }
 
+static void the_entry_point_of_a_stripped_program_is_start(void **state)
+{
+	(void)state;
+	shell("echo 'int main(void) { return 0; }' | gcc -O1 -x c -o entry - && strip entry");
+	place("entry");
+	struct symbols *symbols = open_program(&any_build);
+	struct elf_file *elf;
+	assert_int_equal(elf_open(&elf, "bin/program", NULL), 0);
+	uint64_t entry = elf_header(elf)->e_entry;
+	elf_close(elf);
+	assert_string_equal(name_at(symbols, entry + 0x20), "_start");
+	assert_string_equal(name_at(symbols, entry + 0x200), "-");
+	symbols_close(symbols);
+}
+
+static void exported_symbols_without_a_size_do_not_swallow_what_follows(void **state)
+{
+	(void)state;
+	shell("printf '.globl first\\nfirst: .fill 9000, 1, 0x90\\n ret\\n .globl second\\nsecond: ret\\n' >unsized.s && "
+	      "gcc -shared -nostdlib -o unsized unsized.s && nm unsized | awk '$3 == \"first\" { print $1 }' >first && "
+	      "strip unsized");
+	place("unsized");
+	struct buf text = shell_file("first");
+	buf_char(&text, 0);
+	uint64_t first = strtoull(text.data, NULL, 16);
+	buf_release(&text);
+	struct symbols *symbols = open_program(&any_build);
+	assert_string_equal(name_at(symbols, first + 100), "first");
+	assert_string_equal(name_at(symbols, first + 8000), "-");
+	symbols_close(symbols);
+}
+
 static void states_tell_what_is_missing(void **state)
 {
 	(void)state;
@@ -502,6 +534,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_lines_and_inlines_are_those_of_addr2line),
 		cmocka_unit_test(inlines_and_lines_can_be_left_out),
+		cmocka_unit_test(the_entry_point_of_a_stripped_program_is_start),
+		cmocka_unit_test(exported_symbols_without_a_size_do_not_swallow_what_follows),
 		cmocka_unit_test(states_tell_what_is_missing),
 		cmocka_unit_test(debug_files_are_found_by_build_id),
 		cmocka_unit_test(debug_files_are_found_by_link),
