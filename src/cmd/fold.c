@@ -60,7 +60,7 @@ const struct command command_fold = {
 		"outermost to the innermost with semicolons between, a blank and the weight. The lines are sorted by "
 		"their bytes and the same for any number of threads.\n\n"
 		"A sample weighs its period, as in stackcollapse-perf.pl. Where the input has several events, the "
-		"first one is taken and the others are counted as left out. Without FILE standard input is read, or "
+		"first one is taken and the others are counted as skipped. Without FILE standard input is read, or "
 		"the file perf.data when standard input is a terminal.\n\n"
 		"Names in the text of perf script are shortened as that script does it: without parameters, quotes and "
 		"the L of Java classes. Unlike there, brackets are balanced, so that different functions stay apart, "
