@@ -10,14 +10,14 @@
 #define ERR_LIST(X)                                                  \
 	X(ERR_IO, 1, "input or output failed")                       \
 	X(ERR_OPEN, 2, "cannot open")                                \
-	X(ERR_FORMAT, 3, "not a format wick reads")                  \
+	X(ERR_FORMAT, 3, "unknown format")                           \
 	X(ERR_EMPTY, 4, "nothing to show")                           \
 	X(ERR_USAGE, 5, "wrong usage")                               \
 	X(ERR_LIMIT, 6, "too large")                                 \
-	X(ERR_PIPE, 7, "the reader of the output closed it")         \
-	X(ERR_SYSTEM, 8, "the system refused")                       \
+	X(ERR_PIPE, 7, "the output was closed by its reader")        \
+	X(ERR_SYSTEM, 8, "a system call failed")                     \
 	X(ERR_UNSUPPORTED, 9, "not supported by this build of wick") \
-	X(ERR_DENIED, 10, "not allowed")
+	X(ERR_DENIED, 10, "permission denied")
 
 enum err_code {
 #define ERR_ENUM(name, number, text) name = -(number),

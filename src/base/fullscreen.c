@@ -28,11 +28,12 @@ int fullscreen_possible(struct err *err)
 	const char *terminal = getenv("TERM");
 	if (!terminal || !*terminal || strcmp(terminal, "dumb") == 0)
 		return err_set(err, ERR_USAGE,
-			       "TERM is %s: a terminal that cannot be drawn on; wick record shows a table at the end",
+			       "cannot use the terminal: TERM is %s; use wick record, which prints a table at "
+			       "the end",
 			       terminal && *terminal ? terminal : "not set");
 	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
-		return err_set(err, ERR_USAGE, "no terminal to draw on; wick record shows a table at the end");
+		return err_set(err, ERR_USAGE, "no terminal; use wick record, which prints a table at the end");
 	close(fd);
 	return 0;
 }

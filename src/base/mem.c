@@ -7,7 +7,7 @@
 
 static void abort_on_exhausted(size_t wanted)
 {
-	fprintf(stderr, "out of memory (%zu bytes wanted)\n", wanted);
+	fprintf(stderr, "out of memory (cannot allocate %zu bytes)\n", wanted);
 	abort();
 }
 

@@ -64,13 +64,13 @@ static const char *advice(int error)
 	switch (error) {
 	case ENOSPC:
 	case EDQUOT:
-		return "; make room or write to another place";
+		return "; free some space or write to another file system";
 	case ENOENT:
-		return "; create the folder first";
+		return "; create the directory first";
 	case EACCES:
 	case EPERM:
 	case EROFS:
-		return "; choose a place you may write to";
+		return "; choose a directory that you can write to";
 	case EIO:
 		return "; the device may be failing, see dmesg";
 	case EFBIG:
@@ -239,7 +239,7 @@ int outfile_open(struct outfile *out, const char *path, struct err *err)
 		return 0;
 	}
 	if (!*path)
-		return err_set(err, ERR_OPEN, "the name of the output file is empty");
+		return err_set(err, ERR_OPEN, "the output file name is empty");
 	struct stat status;
 	if (stat(path, &status) != 0) {
 		if (errno != ENOENT)
@@ -247,7 +247,7 @@ int outfile_open(struct outfile *out, const char *path, struct err *err)
 		return open_beside(out, path, NULL, err);
 	}
 	if (S_ISDIR(status.st_mode))
-		return err_set(err, ERR_OPEN, "cannot write %s: it is a directory; name a file in it", path);
+		return err_set(err, ERR_OPEN, "cannot write %s: it is a directory; use the name of a file in it", path);
 	if (!S_ISREG(status.st_mode))
 		return open_in_place(out, path, err);
 	/* A symbolic link stays one: its target is replaced. */

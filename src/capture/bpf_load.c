@@ -79,27 +79,26 @@ static int refused(int error, const char *log, struct err *err)
 	char reason[256];
 	reason_of_log(log, reason, sizeof reason);
 	if (!*reason && !kernel_tells_its_types())
-		return err_set(
-			err, ERR_SYSTEM,
-			"the types of the kernel cannot be read: /sys/kernel/btf/vmlinux is hidden or damaged; a "
-			"container needs the host's /sys/kernel/btf");
+		return err_set(err, ERR_SYSTEM,
+			       "cannot read kernel types: /sys/kernel/btf/vmlinux is missing or damaged; in a "
+			       "container, mount the host's /sys/kernel/btf");
 	switch (error) {
 	case EPERM:
 		return err_set(err, ERR_SYSTEM,
-			       "the kernel lets nobody of these rights load BPF programs (lockdown, seccomp or "
-			       "missing CAP_BPF and CAP_PERFMON; wick doctor tells which)%s%s",
+			       "permission denied for BPF programs (lockdown, seccomp, or missing CAP_BPF and "
+			       "CAP_PERFMON; see wick doctor)%s%s",
 			       *reason ? ": " : "", reason);
 	case ENOMEM:
 		return err_set(err, ERR_SYSTEM,
-			       "no memory for BPF maps: the limit of locked memory (ulimit -l), or that of the cgroup");
+			       "not enough memory for BPF maps; raise the limit of locked memory (ulimit -l) or "
+			       "of the cgroup");
 	case ENOSYS:
-		return err_set(err, ERR_SYSTEM, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
+		return err_set(err, ERR_SYSTEM, "this kernel does not support BPF (CONFIG_BPF_SYSCALL)");
 	default:
-		return err_set(err, ERR_SYSTEM, "the kernel refuses the BPF programs: %s%s",
+		return err_set(err, ERR_SYSTEM, "the kernel rejected the BPF programs: %s%s",
 			       *reason ? reason : strerror(error),
-			       strstr(reason, "bpf_probe_read") ?
-				       ", as it does when it is locked down (lockdown=confidentiality)" :
-				       "");
+			       strstr(reason, "bpf_probe_read") ? "; it may be locked down (lockdown=confidentiality)" :
+								  "");
 	}
 }
 
@@ -236,7 +235,7 @@ int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_op
 	if (!programs->skeleton) {
 		int error = errno;
 		free(programs);
-		return err_set(err, ERR_SYSTEM, "the BPF programs cannot be opened: %s", strerror(error));
+		return err_set(err, ERR_SYSTEM, "cannot open the BPF programs: %s", strerror(error));
 	}
 	size_maps(programs, options);
 	set_waits(programs, options);
@@ -279,8 +278,7 @@ int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_
 {
 	int fd = bpf_program__fd(program_of_source(programs->skeleton, source));
 	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, fd) < 0)
-		return err_set(err, ERR_SYSTEM, "the kernel does not let a BPF program handle this event: %s",
-			       strerror(errno));
+		return err_set(err, ERR_SYSTEM, "cannot attach a BPF program to this event: %s", strerror(errno));
 	return 0;
 }
 

@@ -10,10 +10,11 @@ const char *denied_step(const struct check_system *system)
 {
 	/* Also where a program with the capabilities was started in a user namespace: they do not count there. */
 	if (check_user_namespace(system))
-		return "root of a user namespace lacks CAP_PERFMON; run wick outside of it (a rootless container)";
+		return "root in a user namespace lacks CAP_PERFMON; run wick on the host, not in a rootless "
+		       "container";
 	if (check_root(system))
-		return "root lacks CAP_PERFMON here; add it where this is started (docker run --cap-add PERFMON, "
-		       "systemd CapabilityBoundingSet=)";
+		return "root lacks CAP_PERFMON; add it to the container or service (docker run --cap-add "
+		       "PERFMON, systemd CapabilityBoundingSet=)";
 	return "run with sudo";
 }
 

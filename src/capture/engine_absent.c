@@ -6,8 +6,8 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 	(void)ret_engine;
 	(void)options;
 	return err_set(err, ERR_UNSUPPORTED,
-		       "this wick was built without the BPF engine: apt install clang bpftool libbpf-dev, and build "
-		       "it again");
+		       "wick was built without the BPF engine; apt install clang bpftool libbpf-dev and rebuild "
+		       "wick");
 }
 
 void engine_close(struct engine *engine)

@@ -75,16 +75,16 @@ bool engine_tells_page_size(const struct engine_facts *facts)
 static bool machine_fits(const struct engine_facts *facts, struct buf *reason)
 {
 	if (!facts->bpf)
-		buf_str(reason, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
+		buf_str(reason, "this kernel does not support BPF (CONFIG_BPF_SYSCALL)");
 	else if (facts->major && is_before(facts, 5, 15, 0))
-		buf_printf(reason, "the kernel is %u.%u, and the BPF engine needs 5.15", facts->major, facts->minor);
+		buf_printf(reason, "the kernel is %u.%u, but the BPF engine needs 5.15", facts->major, facts->minor);
 	else if (freezes(facts))
 		buf_printf(reason,
-			   "the kernel is %u.%u.%u, which BPF programs that read stacks may freeze; 6.1.36 and 6.3.10 "
-			   "are mended",
+			   "kernel %u.%u.%u can freeze when BPF programs read stacks; this is fixed in 6.1.36 "
+			   "and 6.3.10",
 			   facts->major, facts->minor, facts->patch);
 	else if (!facts->btf)
-		buf_str(reason, "the kernel does not tell its types (CONFIG_DEBUG_INFO_BTF)");
+		buf_str(reason, "the kernel has no type information (CONFIG_DEBUG_INFO_BTF)");
 	else if (!facts->capable)
 		buf_str(reason, "the BPF engine needs root, or CAP_BPF and CAP_PERFMON");
 	else if (facts->confidential)
@@ -95,15 +95,15 @@ static bool machine_fits(const struct engine_facts *facts, struct buf *reason)
 static bool task_fits(const struct engine_facts *facts, const struct engine_task *task, struct buf *reason)
 {
 	if (task->call_graph != CALL_GRAPH_DWARF)
-		buf_str(reason, "the BPF engine unwinds by tables: not with --call-graph fp or lbr");
+		buf_str(reason, "the BPF engine does not support --call-graph fp and lbr");
 	else if (task->max_depth > LAYOUT_FRAMES_MOST)
-		buf_printf(reason, "the BPF engine follows %u frames at most (--max-depth)", LAYOUT_FRAMES_MOST);
+		buf_printf(reason, "the BPF engine supports at most %u frames (--max-depth)", LAYOUT_FRAMES_MOST);
 	else if (!task->suitable)
-		buf_str(reason, "the BPF engine takes samples of clocks and counters, not of what is recorded here");
+		buf_str(reason, "the BPF engine does not support this event");
 	else if (facts->pid_namespace && (task->waits || task->system_wide))
 		buf_str(reason,
-			"in a pid namespace the BPF engine records CPU time and page faults of processes: for more run "
-			"wick outside of the container, or with --pid=host");
+			"in a PID namespace, the BPF engine records only CPU time and page faults of processes; "
+			"run wick on the host, or the container with --pid=host");
 	return !reason->size;
 }
 

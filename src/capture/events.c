@@ -123,13 +123,13 @@ static int take_modifiers(struct capture_event *event, const char *letters, stru
 			break;
 		default:
 			return err_set(err, ERR_USAGE,
-				       "%s: there is no modifier '%c'; there are u (user), k (kernel), "
-				       "h (hypervisor) and p (precise, up to three)",
+				       "%s: unknown modifier '%c'; use u (user), k (kernel), h (hypervisor) or p "
+				       "(precise, up to three)",
 				       event->name, *at);
 		}
 	}
 	if (precise > 3)
-		return err_set(err, ERR_USAGE, "%s: at most three p", event->name);
+		return err_set(err, ERR_USAGE, "%s: at most three p are supported", event->name);
 	attr->precise_ip = precise;
 	event->modes_chosen = user || kernel || hypervisor;
 	if (event->modes_chosen) {
@@ -152,10 +152,10 @@ static int unknown_event(const char *name, struct err *err)
 		}
 	}
 	if (nearest)
-		return err_set(err, ERR_USAGE, "there is no event '%s'; did you mean %s?", name, nearest);
+		return err_set(err, ERR_USAGE, "unknown event '%s'; did you mean %s?", name, nearest);
 	return err_set(err, ERR_USAGE,
-		       "there is no event '%s'; cpu-clock, cycles, page-faults, SYSTEM:TRACEPOINT, rHEX and "
-		       "PMU/TERMS/ are such",
+		       "unknown event '%s'; use cpu-clock, cycles, page-faults, SYSTEM:TRACEPOINT, rHEX or "
+		       "PMU/TERMS/",
 		       name);
 }
 
@@ -195,11 +195,11 @@ static int take_probe(struct capture_event *event, char *text, struct err *err)
 	char *separator = strrchr(text, '/'), *end;
 	separator += strcspn(separator, ":+");
 	if (!separator[0] || !separator[1])
-		return err_set(err, ERR_USAGE, "%s: a place in a program is FILE:FUNCTION or FILE+OFFSET", text);
+		return err_set(err, ERR_USAGE, "%s: use FILE:FUNCTION or FILE+OFFSET", text);
 	bool named = *separator == ':';
 	uint64_t offset = named ? 0 : strtoull(separator + 1, &end, 0);
 	if (!named && *end)
-		return err_set(err, ERR_USAGE, "%s: the offset in the file must be a number", text);
+		return err_set(err, ERR_USAGE, "%s: the offset must be a number", text);
 	*separator = '\0';
 	int result = pmu_probe(&event->attr, text, named ? separator + 1 : NULL, offset, err);
 	if (result)
@@ -217,7 +217,7 @@ static int parse_one(struct capture_events *events, const char *text, size_t len
 	CLEANUP_BUF struct buf copy = {0};
 	buf_add(&copy, text, length);
 	if (!length)
-		return err_set(err, ERR_USAGE, "an event without a name");
+		return err_set(err, ERR_USAGE, "an event has no name");
 	MEM_ROOM(events->items, events->count, events->capacity);
 	struct capture_event *event = &events->items[events->count];
 	*event = (struct capture_event){.attr = {.size = sizeof event->attr}, .name = mem_strdup(copy.data)};

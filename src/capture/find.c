@@ -167,7 +167,7 @@ int find_cgroup(const char *path, struct err *err)
 	if (folder >= 0)
 		close(folder);
 	return err_set(err, ERR_SYSTEM,
-		       "there is no cgroup %s; name its folder in %s, or its path as /proc/PID/cgroup has it", path,
+		       "cgroup %s does not exist; use its directory in %s, or its path in /proc/PID/cgroup", path,
 		       below.size ? "the cgroup file system" : "/sys/fs/cgroup");
 }
 

@@ -40,19 +40,19 @@ int open_refused(const struct capture_event *event, const struct target *target,
 	case EOPNOTSUPP:
 	case ENODEV:
 		return err_set(err, ERR_SYSTEM,
-			       "this machine cannot record %s (virtual machines often have no PMU); "
-			       "-e cpu-clock always works",
+			       "event %s is not supported on this machine (virtual machines often have no PMU); "
+			       "use -e cpu-clock",
 			       name);
 	case EMFILE:
 	case ENFILE:
 		return err_set(err, ERR_SYSTEM,
-			       "too many threads for the open files allowed; see ulimit -Hn, or record fewer");
+			       "too many threads for the limit of open files; raise it (ulimit -Hn) or record fewer");
 	case ENOSYS:
 		if (denied_by_filter(&system, error))
 			return denied_set_own(err, &system, error);
-		return err_set(err, ERR_SYSTEM, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+		return err_set(err, ERR_SYSTEM, "this kernel does not support perf events (CONFIG_PERF_EVENTS)");
 	case EBUSY:
-		return err_set(err, ERR_SYSTEM, "%s: all counters of the PMU are taken by others", name);
+		return err_set(err, ERR_SYSTEM, "%s: all counters of the PMU are in use", name);
 	default:
 		return err_set(err, ERR_SYSTEM, "cannot record %s: %s", name, strerror(error));
 	}

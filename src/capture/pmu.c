@@ -62,12 +62,12 @@ static int no_tracepoint(const struct tracefs *tracefs, const char *system, cons
 	const char *place = tracefs->place;
 	if (error == EACCES && place)
 		return err_set(err, ERR_SYSTEM,
-			       "may not read %s/events/%s/%s/id: tracepoints need root, or as root: chmod a+rx %s",
+			       "permission denied for %s/events/%s/%s/id: run with sudo, or as root: chmod a+rx %s",
 			       place, system, name, place);
 	if (error != ENOENT)
-		return err_set(err, ERR_SYSTEM, "tracepoint %s:%s: tracefs cannot be read: %s", system, name,
+		return err_set(err, ERR_SYSTEM, "tracepoint %s:%s: cannot read tracefs: %s", system, name,
 			       strerror(error));
-	return err_set(err, ERR_USAGE, "there is no event '%s:%s'; %s%s lists them", system, name, place ? place : "",
+	return err_set(err, ERR_USAGE, "unknown event '%s:%s'; see %s%s", system, name, place ? place : "",
 		       place ? "/available_events" : "perf list tracepoint");
 }
 
@@ -75,7 +75,7 @@ int pmu_tracepoint(struct perf_event_attr *attr, const char *system, const char 
 {
 	CLEANUP_BUF struct buf id = {0};
 	if (!tracefs_is_name(system) || !tracefs_is_name(name))
-		return err_set(err, ERR_USAGE, "there is no event '%s:%s'", system, name);
+		return err_set(err, ERR_USAGE, "unknown event '%s:%s'", system, name);
 	struct tracefs tracefs = tracefs_open(true);
 	if (tracefs.fd < 0)
 		return no_tracefs(system, name, tracefs.error, err);
@@ -138,7 +138,7 @@ static int take_term(struct perf_event_attr *attr, const struct pmu_folder *pmu,
 	size_t length = equals ? (size_t)(equals - term) : strlen(term);
 	uint64_t value = equals ? strtoull(equals + 1, &end, 0) : 1;
 	if (!length || memchr(term, '/', length) || *term == '.' || (equals && (end == equals + 1 || *end)))
-		return err_set(err, ERR_USAGE, "%s/%s/: a term is NAME or NAME=NUMBER", pmu->name, term);
+		return err_set(err, ERR_USAGE, "%s/%s/: terms must be NAME or NAME=NUMBER", pmu->name, term);
 	if (equals && !strncmp(term, "config", length) && length == 6) {
 		attr->config = value;
 		return 0;
@@ -150,8 +150,8 @@ static int take_term(struct perf_event_attr *attr, const struct pmu_folder *pmu,
 	buf_printf(&path, "%s/%s/format/%.*s", pmu->root, pmu->name, (int)length, term);
 	if (read_line(path.data, line, &error) && place_bits(attr, line, value))
 		return 0;
-	return err_set(err, ERR_USAGE, "PMU %s has neither an event nor a term '%.*s'; %s/%s/ lists them", pmu->name,
-		       (int)length, term, pmu->root, pmu->name);
+	return err_set(err, ERR_USAGE, "PMU %s has no event or term '%.*s'; see %s/%s/", pmu->name, (int)length, term,
+		       pmu->root, pmu->name);
 }
 
 static int take_terms(struct perf_event_attr *attr, const struct pmu_folder *pmu, const char *terms, struct err *err)
@@ -190,11 +190,9 @@ static int offset_of_function(const char *path, const char *function, uint64_t *
 		return result;
 	if (!elf_symbols_address(elf, function, &address)) {
 		elf_close(elf);
-		return err_set(err, ERR_USAGE,
-			       "%s has no function '%s' in its symbols; %s+0xOFFSET names a place without one", path,
-			       function, path);
+		return err_set(err, ERR_USAGE, "%s has no symbol '%s'; use %s+0xOFFSET", path, function, path);
 	}
-	result = err_set(err, ERR_FORMAT, "%s: %s lies outside of what is loaded", path, function);
+	result = err_set(err, ERR_FORMAT, "%s: %s is not in a loaded segment", path, function);
 	for (size_t i = 0; i < elf_segment_count(elf) && result; i++) {
 		const Elf64_Phdr *segment = elf_segment(elf, i);
 		if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
@@ -212,7 +210,9 @@ int pmu_probe(struct perf_event_attr *attr, const char *path, const char *functi
 	char line[FILE_MOST];
 	int error;
 	if (!read_line(DEVICES "/uprobe/type", line, &error))
-		return err_set(err, ERR_SYSTEM, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS, Linux 4.17)");
+		return err_set(err, ERR_SYSTEM,
+			       "this kernel does not support uprobes (CONFIG_UPROBE_EVENTS, "
+			       "Linux 4.17)");
 	attr->type = (uint32_t)strtoul(line, NULL, 10);
 	int result = function ? offset_of_function(path, function, &offset, err) : 0;
 	attr->config2 = offset;

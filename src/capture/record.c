@@ -64,8 +64,7 @@ static void tell_stopped(struct recorder *recorder)
 	snprintf(path, sizeof path, "/proc/%d", (int)recorder->stopped);
 	if (stat(path, &status) == 0 && status.st_uid != geteuid()) {
 		recorder_note(recorder,
-			      "process %d executes a setuid program: the kernel lets only root record what it does "
-			      "from here on",
+			      "process %d executes a setuid program, which only root can record; run with sudo",
 			      (int)recorder->stopped);
 		recorder->told_stopped = true;
 	}
@@ -261,8 +260,8 @@ static void stop_engine(struct recorder *recorder)
 	engine_stop(recorder->engine);
 	if (unfollowed)
 		recorder_note(recorder,
-			      "%" PRIu64 " processes were not sampled: there was no room for so many at once; "
-			      "--kernel-memory makes more",
+			      "%" PRIu64 " processes were not sampled: not enough kernel memory for so many; use "
+			      "a larger --kernel-memory",
 			      unfollowed);
 }
 

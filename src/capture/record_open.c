@@ -72,7 +72,7 @@ static int choose_found(struct recorder *recorder, struct err *err)
 	CLEANUP_BUF struct buf what = {0};
 	struct find_wish wish = {.names = options->names, .user = options->user};
 	for (size_t i = 0; options->names && options->names[i]; i++)
-		buf_printf(&what, "%s%s", i ? " or " : "called ", options->names[i]);
+		buf_printf(&what, "%s%s", i ? " or " : "named ", options->names[i]);
 	if (options->user)
 		buf_printf(&what, "%sof user %u", options->names ? " " : "", (unsigned)*options->user);
 	return target_add_found(&recorder->target, &wish, what.data, err);
@@ -102,9 +102,8 @@ static int choose_cgroup(struct recorder *recorder, const struct capture_limits 
 	struct check_system system = check_this_system();
 	bool by_kernel = allowed && can_follow_cgroup(folder, recorder->target.cpus[0]);
 	if (!by_kernel)
-		recorder_note(recorder, "recording the processes that are in the cgroup now and their children: %s",
-			      allowed ? "the kernel has the perf_event controller in another hierarchy" :
-					denied_step(&system));
+		recorder_note(recorder, "recording only processes that are in the cgroup now, and their children: %s",
+			      allowed ? "the perf_event controller is in another hierarchy" : denied_step(&system));
 	return target_set_cgroup(&recorder->target, folder, by_kernel, err);
 }
 
@@ -146,9 +145,7 @@ static int shape_events(struct recorder *recorder, const struct capture_limits *
 		.switches = options->events->switches,
 	};
 	if (shape->call_graph == CALL_GRAPH_DWARF && !attr_can_unwind()) {
-		recorder_note(
-			recorder,
-			"stacks are followed by frame pointers: wick has no unwind tables for this processor yet");
+		recorder_note(recorder, "using frame pointers: unwind tables are not supported on this processor");
 		shape->call_graph = CALL_GRAPH_FP;
 	}
 	if (shape->frequency > limits->most_frequency && !shape->period) {
@@ -165,8 +162,8 @@ static int shape_events(struct recorder *recorder, const struct capture_limits *
 		int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0)
 			return err_set(err, ERR_UNSUPPORTED,
-				       "--call-graph lbr: the processor (or this virtual machine) records no "
-				       "branches for %s: %s; --call-graph dwarf works everywhere",
+				       "--call-graph lbr: branch records are not supported on this machine for "
+				       "%s: %s; use --call-graph dwarf",
 				       recorder->options.events->items[0].name, strerror(errno));
 		close(fd);
 	}
@@ -235,8 +232,8 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
 		if (!engine_open(&recorder->engine, &engine, &refusal)) {
 			if (engine_events_taken(options->events, &engine) && !engine_tells_page_size(&facts))
 				recorder_note(recorder,
-					      "a huge page counts as a small one before Linux 6.2; --engine ring tells "
-					      "sizes, but loses faults when there are many");
+					      "before Linux 6.2, a huge page counts as a small one; --engine "
+					      "ring records the size, but loses samples if there are many faults");
 			return 0;
 		}
 		buf_str(&reason, err_text(&refusal));
@@ -275,7 +272,7 @@ static int watch_process(struct recorder *recorder, int32_t pid, enum wake_up ki
 	if (fd < 0 && errno == ESRCH)
 		return 0;
 	if (fd < 0)
-		return err_set(err, ERR_SYSTEM, "cannot watch a process (Linux 5.3 can): %s", strerror(errno));
+		return err_set(err, ERR_SYSTEM, "cannot watch a process (needs Linux 5.3): %s", strerror(errno));
 	recorder->process_fds[recorder->process_count++] = fd;
 	recorder->processes_left += kind == WAKE_PROCESS;
 	return watch(recorder, fd, kind, err);
@@ -331,7 +328,9 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		.derives = options->types & ~(unsigned)RECORD_CPU,
 	};
 	int result = limits.supported ? 0 :
-					err_set(err, ERR_SYSTEM, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+					err_set(err, ERR_SYSTEM,
+						"this kernel does not support perf events "
+						"(CONFIG_PERF_EVENTS)");
 	if (!result)
 		result = choose_target(recorder, &limits, err);
 	if (!result)
@@ -353,8 +352,7 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		result = rings_open(&recorder->rings, &rings, err);
 	struct check_system system = check_this_system();
 	if (!result && recorder->user_only)
-		recorder_note(recorder,
-			      "user space only, without the kernel's part: kernel.perf_event_paranoid is %d; %s",
+		recorder_note(recorder, "recording user space only: kernel.perf_event_paranoid is %d; %s",
 			      limits.paranoid, denied_step(&system));
 	if (!result && rings_denied(recorder->rings))
 		recorder_note(recorder, "permission denied for %zu %s of other users: %s",

@@ -314,7 +314,7 @@ int rings_open(struct rings **ret_rings, struct rings_options *options, struct e
 	}
 	if (result == -EAGAIN)
 		result = err_set(err, ERR_SYSTEM,
-				 "not enough locked memory for ring buffers; see ulimit -l and "
+				 "not enough locked memory for ring buffers; raise ulimit -l or "
 				 "kernel.perf_event_mlock_kb");
 	if (result) {
 		rings_close(rings);

@@ -92,13 +92,13 @@ int target_set_cpus(struct target *target, const char *list, struct err *err)
 	}
 	int result = 0;
 	if (list && !parse_cpus(target, list))
-		result = err_set(err, ERR_USAGE, "CPUs are numbers such as 0,2-3, not '%s'", list);
+		result = err_set(err, ERR_USAGE, "CPUs must be numbers such as 0,2-3, not '%s'", list);
 	for (size_t i = 0; i < target->cpu_count && !result; i++) {
 		bool known = false;
 		for (size_t j = 0; j < all.cpu_count; j++)
 			known = known || all.cpus[j] == target->cpus[i];
 		if (!known)
-			result = err_set(err, ERR_USAGE, "there is no CPU %d; online are %s", (int)target->cpus[i],
+			result = err_set(err, ERR_USAGE, "CPU %d is not online; online are %s", (int)target->cpus[i],
 					 online);
 	}
 	for (size_t i = 0; i < all.cpu_count && !list; i++)
@@ -131,7 +131,7 @@ static int add_process(struct target *target, int32_t pid, struct err *err)
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
 	DIR *folder = opendir(path);
 	if (!folder)
-		return err_set(err, ERR_SYSTEM, "there is no process %d", (int)pid);
+		return err_set(err, ERR_SYSTEM, "process %d does not exist", (int)pid);
 	for (struct dirent *entry; (entry = readdir(folder));)
 		if (isdigit((unsigned char)entry->d_name[0]))
 			add_tid(target, (int32_t)atol(entry->d_name));
@@ -157,7 +157,7 @@ static int add_thread(struct target *target, int32_t tid, struct err *err)
 {
 	int32_t pid = target_process_of(tid);
 	if (pid < 0)
-		return err_set(err, ERR_SYSTEM, "there is no thread %d", (int)tid);
+		return err_set(err, ERR_SYSTEM, "thread %d does not exist", (int)tid);
 	target->by_thread = true;
 	add_pid(target, pid);
 	add_tid(target, tid);
@@ -172,7 +172,7 @@ static int add_list(struct target *target, const char *list, const char *what,
 		char *end;
 		long number = isdigit((unsigned char)*at) ? strtol(at, &end, 10) : -1;
 		if (number <= 0 || number > INT32_MAX || (*end && *end != ','))
-			return err_set(err, ERR_USAGE, "a %s is a number such as 1234, not '%s'", what, list);
+			return err_set(err, ERR_USAGE, "a %s must be a number such as 1234, not '%s'", what, list);
 		int result = add(target, (int32_t)number, err);
 		if (result)
 			return result;
@@ -213,7 +213,7 @@ static int add_all(struct target *target, struct pid_list *list, const char *wha
 	for (size_t i = 0; i < list->count; i++)
 		(void)!add_process(target, list->items[i], NULL);
 	pid_list_release(list);
-	return target->tid_count ? 0 : err_set(err, ERR_SYSTEM, "there is no process %s", what);
+	return target->tid_count ? 0 : err_set(err, ERR_SYSTEM, "no process %s", what);
 }
 
 int target_add_found(struct target *target, const struct find_wish *wish, const char *what, struct err *err)
@@ -260,12 +260,12 @@ int target_start_command(struct target *target, char *const *arguments, const vo
 {
 	int start[2], failure[2];
 	if (pipe2(start, O_CLOEXEC))
-		return err_set(err, ERR_SYSTEM, "cannot make a pipe: %s", strerror(errno));
+		return err_set(err, ERR_SYSTEM, "cannot create a pipe: %s", strerror(errno));
 	if (pipe2(failure, O_CLOEXEC)) {
 		int error = errno;
 		close(start[0]);
 		close(start[1]);
-		return err_set(err, ERR_SYSTEM, "cannot make a pipe: %s", strerror(error));
+		return err_set(err, ERR_SYSTEM, "cannot create a pipe: %s", strerror(error));
 	}
 	pid_t child = fork();
 	if (child == 0) {

@@ -27,7 +27,7 @@ int record_types_parse(const char *text, unsigned *ret_types, struct err *err)
 			i++;
 		if (i == count)
 			return err_set(err, ERR_USAGE,
-				       "--type knows cpu, offcpu, wall, faults (or mem) and trace, not '%.*s'",
+				       "--type must be cpu, offcpu, wall, faults (or mem) or trace, not '%.*s'",
 				       (int)length, text);
 		types |= type_rows[i].type;
 		if (!text[length])
@@ -55,7 +55,7 @@ static int add_clock(struct capture_events *events, const struct record_types_op
 {
 	bool cycles = pmu_has_cycles();
 	if (!cycles && options->detail)
-		options->detail(options->context, "no hardware counters here (virtual machines often hide them): "
+		options->detail(options->context, "no hardware counters (virtual machines often hide them): "
 						  "recording cpu-clock instead of cycles");
 	return capture_events_parse(events, cycles ? "cycles" : "cpu-clock", err);
 }
@@ -93,7 +93,7 @@ static int add_switches(struct capture_events *events, const struct record_types
 			return err->code;
 		take_all(last_event(events), DERIVE_SWITCH);
 	} else {
-		note(options, "waits have no stacks: root, or sysctl kernel.perf_event_paranoid=1, adds them");
+		note(options, "waits have no stacks: run with sudo, or as root: sysctl kernel.perf_event_paranoid=1");
 	}
 	return 0;
 }
@@ -163,14 +163,14 @@ static int weigh_by_field(struct capture_event *event, const char *field, struct
 	CLEANUP_BUF struct buf fields = {0};
 	const char *colon = strchr(event->name, ':');
 	if (event->attr.type != PERF_TYPE_TRACEPOINT || !colon)
-		return err_set(err, ERR_USAGE, "--weight: %s is no tracepoint, it has no fields", event->name);
+		return err_set(err, ERR_USAGE, "--weight: %s is not a tracepoint and has no fields", event->name);
 	buf_add(&system, event->name, (size_t)(colon - event->name));
 	buf_add(&name, colon + 1, strcspn(colon + 1, ":"));
 	if (!pmu_tracepoint_format(&format, system.data, name.data))
-		return err_set(err, ERR_SYSTEM, "--weight: the fields of %s cannot be read", event->name);
+		return err_set(err, ERR_SYSTEM, "--weight: cannot read the fields of %s", event->name);
 	if (!trace_field_find(format.data, field, &event->derive.weight)) {
 		trace_fields_list(format.data, &fields);
-		return err_set(err, ERR_USAGE, "--weight: %s has no number '%s'; it has %s", event->name, field,
+		return err_set(err, ERR_USAGE, "--weight: %s has no numeric field '%s'; it has %s", event->name, field,
 			       fields.size ? fields.data : "none");
 	}
 	take_all(event, DERIVE_WEIGH);
@@ -199,9 +199,9 @@ int record_types_events(struct capture_events *events, const struct record_types
 	int result = types & RECORD_TRACE ? settle_traces(events, options, err) : 0;
 	bool named = !(types & RECORD_TRACE) && events->count;
 	if (!result && options->weight && !(types & RECORD_TRACE))
-		result = err_set(err, ERR_USAGE, "--weight goes with -t trace");
+		result = err_set(err, ERR_USAGE, "--weight needs -t trace");
 	if (!result && named && !(types & (RECORD_CPU | RECORD_WALL)))
-		result = err_set(err, ERR_USAGE, "--event goes with -t cpu, wall or trace");
+		result = err_set(err, ERR_USAGE, "--event needs -t cpu, wall or trace");
 	size_t first = events->count;
 	if (!result && types & (RECORD_CPU | RECORD_WALL) && !named)
 		result = add_clock(events, options, err);
@@ -219,9 +219,9 @@ int record_types_events(struct capture_events *events, const struct record_types
 void record_types_note_missing(const struct capture_events *events, const struct record_types_options *options)
 {
 	if (events->kinds_missing)
-		note(options, "waits are not told apart by their kind: tracepoints need root (CAP_PERFMON and a "
-			      "readable /sys/kernel/tracing)");
+		note(options, "kinds of wait are not recorded: tracepoints need root, or CAP_PERFMON and a "
+			      "readable /sys/kernel/tracing");
 	if (events->wakings_missing)
-		note(options, "the wait for a CPU after a wake-up counts as part of the wait before it: wake-ups need "
-			      "root and tracefs");
+		note(options, "waiting for a CPU after a wakeup counts as part of the wait: wakeups need root "
+			      "and tracefs");
 }

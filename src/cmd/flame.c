@@ -231,7 +231,7 @@ static int settle_colours(struct run *run)
 	if (svg->has_stroke_colour && !rgb_parse(options->stroke_color, &svg->stroke_colour))
 		return usage_colour("stroke-color", options->stroke_color);
 	if (options->hash && options->deterministic)
-		return say_usage(&command_flame, "--hash and --deterministic exclude each other");
+		return say_usage(&command_flame, "--hash and --deterministic cannot be used together");
 	svg->shade = options->hash          ? SHADE_BY_HASH :
 		     options->deterministic ? SHADE_BY_FNV :
 		     options->random        ? SHADE_RANDOM :
@@ -273,7 +273,7 @@ static int settle_layout(struct run *run)
 	struct svg_options *svg = &run->svg;
 	bool in_order = options->flamechart || options->no_sort;
 	if (options->sort && in_order)
-		return say_usage(&command_flame, "--sort and --%s exclude each other",
+		return say_usage(&command_flame, "--sort and --%s cannot be used together",
 				 options->flamechart ? "flamechart" : "no-sort");
 	svg->order = in_order                                         ? ORDER_INPUT :
 		     options->sort && !strcmp(options->sort, "width") ? ORDER_WIDTH :

@@ -46,7 +46,8 @@ static void die_without_memory(size_t wanted)
 {
 	char text[160];
 	int length = snprintf(text, sizeof text,
-			      "wick: out of memory (%zu more bytes wanted); give it more, or less input at once\n",
+			      "wick: out of memory (cannot allocate %zu bytes); raise the memory limit or use a "
+			      "smaller input\n",
 			      wanted);
 	fullscreen_restore();
 	outfile_remove_temporaries();

@@ -206,7 +206,7 @@ static int choose_event(struct record_run *run, const char *first)
 	record_path(run, RECORD_PERFDATA, path, sizeof path);
 	if (code < 0 && profile->quality.filtered && run->options.input.event_filter && !run->options.quiet &&
 	    run->files[RECORD_PERFDATA])
-		say_note("showing event %s; wick flame --event-filter EVENT %s shows another", first, path);
+		say_note("showing event %s; for another: wick flame --event-filter EVENT %s", first, path);
 	return code;
 }
 
@@ -255,11 +255,11 @@ static int end_without_samples(const struct record_run *run)
 			   "use -F 999",
 			   coverage.used);
 	else if (cpu && too_short && run->result.end == RECORDER_TARGET_ENDED)
-		buf_printf(&why, "ended too soon for %lld Hz; -F 9999 takes more", run->options.frequency);
+		buf_printf(&why, "ended too early for %lld Hz; use -F 9999", run->options.frequency);
 	else if (cpu)
-		buf_str(&why, "did not run on a CPU; -t offcpu or wall shows where it waits");
+		buf_str(&why, "did not run on a CPU; use -t offcpu or wall to see where it waits");
 	else
-		buf_str(&why, "did nothing that this type of profile shows");
+		buf_str(&why, "had no events of this profile type");
 	bool written = run->single && run->files[RECORD_PERFDATA];
 	say_error("no samples in %.1f s: %s %s%s", elapsed, run->title.data, why.data,
 		  written || run->no_files ? "" : "; no files were written");

@@ -51,9 +51,9 @@ static int choose_single(struct record_run *run, enum record_file kind)
 	const char *output = run->options.output, *format = run->options.format;
 	struct stat status;
 	if (stat(output, &status) == 0 && !S_ISREG(status.st_mode))
-		return say_usage(run->called_as, "-o %s is neither a file nor a folder", output);
+		return say_usage(run->called_as, "-o %s is neither a file nor a directory", output);
 	if (format && strcmp(format, file_rows[kind].format) != 0)
-		return say_usage(run->called_as, "-o %s is a file of its own: --format %s needs a folder", output,
+		return say_usage(run->called_as, "-o %s is a single file: --format %s needs a directory", output,
 				 format);
 	run->single = true;
 	run->files[kind] = true;
@@ -64,8 +64,7 @@ int record_choose_files(struct record_run *run)
 {
 	const char *at = run->options.format;
 	if (run->options.output && !strcmp(run->options.output, "-"))
-		return say_usage(run->called_as, "-o -: a recording is not written to a pipe; -o FILE.data writes it "
-						 "to a file");
+		return say_usage(run->called_as, "-o -: cannot write a recording to a pipe; use -o FILE.data");
 	int single = run->options.output ? kind_of_output(run->options.output) : RECORD_FILES;
 	if (single != RECORD_FILES)
 		return choose_single(run, (enum record_file)single);
@@ -79,7 +78,7 @@ int record_choose_files(struct record_run *run)
 			kind++;
 		if (kind == RECORD_FILES)
 			return say_usage(run->called_as,
-					 "--format knows folded, svg, report, perf.data and out.perf, not '%.*s'",
+					 "--format must be folded, svg, report, perf.data or out.perf, not '%.*s'",
 					 (int)length, at);
 		run->files[kind] = true;
 		at += length + (at[length] == ',');
@@ -97,7 +96,7 @@ int record_make_folder(struct record_run *run)
 		run->made_folder = mkdir(output, 0777) == 0;
 		if (run->made_folder || errno == EEXIST)
 			return -1;
-		say_error("cannot create the folder %s: %s", output, strerror(errno));
+		say_error("cannot create directory %s: %s", output, strerror(errno));
 		return EXIT_FAILED;
 	}
 	time_t now = time(NULL);
@@ -115,7 +114,7 @@ int record_make_folder(struct record_run *run)
 		if (errno != EEXIST)
 			break;
 	}
-	say_error("cannot create the folder %s: %s; -o chooses another", run->folder, strerror(errno));
+	say_error("cannot create directory %s: %s; use -o to choose another", run->folder, strerror(errno));
 	return EXIT_FAILED;
 }
 
@@ -219,7 +218,7 @@ static void finish_writer(struct record_run *run)
 	if (!perfdata_writer_finish(writer, &err))
 		return;
 	say_failure(&err);
-	say_note("what was recorded so far is in %s.part; wick flame %s%s reads it", path, run->folder,
+	say_note("the recording so far is in %s.part; read it with wick flame %s%s", path, run->folder,
 		 run->single ? ".part" : "");
 	run->incomplete = true;
 	run->files[RECORD_PERFDATA] = false;

@@ -51,7 +51,7 @@ const struct option_row record_rows[] = {
 	 .argument = "SECONDS",
 	 .min = 0.001,
 	 .max = 1e7,
-	 .clash = "perf record -d records addresses of data, which wick does not: leave it out",
+	 .clash = "wick does not record data addresses, as perf record -d does; omit the option",
 	 .help = "Stop after SECONDS. A command that is still running is terminated. Default: $DURATION, or until "
 		 "the target ends or Ctrl-C is pressed."},
 	{WHOLE("freq", frequency, "HZ", 1, 1e6), .letter = 'F', .most = "max",
@@ -229,7 +229,7 @@ static int settle_call_graph(struct record_options *options, const struct comman
 	while (call_graph_choices[i] && !starts_with_word(text, call_graph_choices[i]))
 		i++;
 	if (!call_graph_choices[i])
-		return say_usage(called_as, "--call-graph is auto, dwarf, fp or lbr, not '%s'", text);
+		return say_usage(called_as, "--call-graph must be auto, dwarf, fp or lbr, not '%s'", text);
 	options->call_graph = call_graph_choices[i];
 	const char *size = strchr(text, ',');
 	if (!size)
@@ -238,7 +238,7 @@ static int settle_call_graph(struct record_options *options, const struct comman
 	unsigned long bytes = strtoul(size + 1, &end, 10);
 	bool dwarf = !strcmp(options->call_graph, "dwarf");
 	if (!dwarf || end == size + 1 || *end || bytes < STACK_SIZE_LEAST || bytes > STACK_SIZE_ASKED_MOST)
-		return say_usage(called_as, "--call-graph %s: only dwarf has a size, in bytes from %d to %d", text,
+		return say_usage(called_as, "--call-graph %s: only dwarf takes a size, in bytes from %d to %d", text,
 				 STACK_SIZE_LEAST, STACK_SIZE_ASKED_MOST);
 	options->stack_size = bytes < STACK_SIZE_MOST ? (long long)bytes : STACK_SIZE_MOST;
 	return -1;
@@ -254,7 +254,7 @@ static int settle_delay(struct record_options *options, const struct command *ca
 	double value = strtod(text, &end);
 	bool seconds = !strcmp(end, "s"), milliseconds = !*end || !strcmp(end, "ms");
 	if (end == text || !(seconds || milliseconds) || !(value >= 0) || value > 1e10)
-		return say_usage(called_as, "--delay is a time such as 500, 500ms or 2s, not '%s'", text);
+		return say_usage(called_as, "--delay must be a time such as 500, 500ms or 2s, not '%s'", text);
 	options->delay = seconds ? value : value / 1000;
 	return -1;
 }

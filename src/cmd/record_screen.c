@@ -18,7 +18,7 @@ static int open_spool(struct record_run *run)
 	if (spool)
 		fclose(spool);
 	if (fd < 0) {
-		say_error("cannot keep what the command prints in %s: %s", P_tmpdir, strerror(error));
+		say_error("cannot store the output of the command in %s: %s", P_tmpdir, strerror(error));
 		return EXIT_FAILED;
 	}
 	for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++)
@@ -36,7 +36,8 @@ int record_prepare_screen(struct record_run *run)
 		return say_usage(run->called_as, "%s", err_text(&err));
 	if (!run->command.count && !isatty(STDOUT_FILENO))
 		return say_usage(run->called_as,
-				 "standard output is not a terminal; wick record shows a table at the end");
+				 "standard output is not a terminal; use wick record, which prints a table at "
+				 "the end");
 	bool prints = isatty(STDIN_FILENO) || isatty(STDOUT_FILENO) || isatty(STDERR_FILENO);
 	return run->command.count && prints ? open_spool(run) : -1;
 }

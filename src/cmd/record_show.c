@@ -34,7 +34,7 @@ static void add_whole_stacks(struct buf *line, const struct collector *collector
 		return;
 	double percent = 100.0 * (double)whole / (double)all;
 	/* What is not all of it does not read as 100. */
-	buf_printf(line, whole < all ? " · %.1f %% whole stacks" : " · %.0f %% whole stacks",
+	buf_printf(line, whole < all ? " · %.1f %% complete stacks" : " · %.0f %% complete stacks",
 		   whole < all && percent > 99.9 ? 99.9 : percent);
 }
 
@@ -67,7 +67,7 @@ void record_show_progress(struct record_run *run, const struct recorder_progress
 	add_part(&line, &part);
 	add_whole_stacks(&part, run->collector);
 	add_part(&line, &part);
-	buf_str(&part, " · Ctrl-C ends");
+	buf_str(&part, " · Ctrl-C to stop");
 	add_part(&line, &part);
 	fprintf(stderr, "\r\033[K%s", line.data);
 }
@@ -102,19 +102,20 @@ static void show_engine(const struct record_run *run, struct outfile *out)
 	text_count(&line, statistics.taken - statistics.copied, "stack", "stacks");
 	buf_str(&line, " unwound in the kernel, ");
 	text_grouped(&line, (int64_t)statistics.copied);
-	buf_str(&line, " outside; ");
+	buf_str(&line, " in user space; ");
 	text_count(&line, statistics.modules, "unwind table", "unwind tables");
 	buf_printf(&line, ", %.1f MB of kernel memory", (double)statistics.kernel_bytes / 1e6);
 	if (statistics.evicted || statistics.refused)
-		buf_printf(&line, "; no room for all tables (--kernel-memory): %zu gave way, %zu had to wait",
+		buf_printf(&line, "; not enough room for all tables (--kernel-memory): %zu removed, %zu delayed",
 			   statistics.evicted, statistics.refused);
 	if (statistics.uncounted) {
 		buf_str(&line, "; no room to count ");
-		text_count(&line, statistics.uncounted, "stack, which was told by itself",
-			   "stacks, which were told one by one");
+		text_count(&line, statistics.uncounted, "stack, which was sent separately",
+			   "stacks, which were sent separately");
 	}
 	if (statistics.runs)
-		buf_printf(&line, "; %.2f µs a sample", (double)statistics.nanoseconds / 1e3 / (double)statistics.runs);
+		buf_printf(&line, "; %.2f µs per sample",
+			   (double)statistics.nanoseconds / 1e3 / (double)statistics.runs);
 	outfile_printf(out, "%s\n", line.data);
 }
 
@@ -137,7 +138,7 @@ static void say_when_few(const struct record_run *run)
 	uint64_t samples = run->profile.quality.samples;
 	if (run->shown.view || run->options.period || samples >= FEW_SAMPLES)
 		return;
-	say_note("so few samples give rough shares; a longer recording or more than %lld Hz (-F) gives more",
+	say_note("few samples, so percentages are rough: record longer, or with more than %lld Hz (-F)",
 		 run->options.frequency);
 }
 

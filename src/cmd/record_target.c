@@ -21,7 +21,7 @@ static int find_user(struct record_run *run)
 	const struct passwd *user = getpwnam(text);
 	unsigned long number = user ? user->pw_uid : strtoul(text, &end, 10);
 	if (!user && (!isdigit((unsigned char)*text) || *end || number >= UINT32_MAX))
-		return say_usage(run->called_as, "there is no user '%s'", text);
+		return say_usage(run->called_as, "user '%s' does not exist", text);
 	run->user = (uid_t)number;
 	return -1;
 }
@@ -45,7 +45,7 @@ static int check_one_kind(const struct record_run *run)
 	const char *first = NULL;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		if (kinds[i].given && first)
-			return say_usage(run->called_as, "%s and %s exclude each other", first, kinds[i].name);
+			return say_usage(run->called_as, "%s and %s cannot be used together", first, kinds[i].name);
 		if (kinds[i].given)
 			first = kinds[i].name;
 	}
@@ -53,7 +53,7 @@ static int check_one_kind(const struct record_run *run)
 		return -1;
 	if (!first)
 		return say_usage(run->called_as,
-				 "what should be recorded? -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a");
+				 "no target; use -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a");
 	return -1;
 }
 
@@ -65,7 +65,7 @@ static int choose_system(struct record_run *run)
 	if (limits.whole_system)
 		return -1;
 	struct check_system system = check_this_system();
-	say_error("permission denied for the whole system: %s, or name a process with -p PID", denied_step(&system));
+	say_error("permission denied for the whole system: %s, or record a process with -p PID", denied_step(&system));
 	return EXIT_FAILED;
 }
 

@@ -17,13 +17,13 @@ int record_choose_types(struct record_run *run)
 	if (!run->types)
 		run->types = RECORD_CPU;
 	if (options->waker && !(run->types & RECORD_OFFCPU))
-		return say_usage(run->called_as, "--waker goes with -t offcpu");
+		return say_usage(run->called_as, "--waker needs -t offcpu");
 	bool thresholds = options->min_block || options->max_block;
 	if (thresholds && !(run->types & RECORD_OFFCPU))
-		return say_usage(run->called_as, "--min-block and --max-block go with -t offcpu");
+		return say_usage(run->called_as, "--min-block and --max-block need -t offcpu");
 	if (thresholds && run->types & RECORD_WALL)
-		return say_usage(run->called_as, "-t wall shows all of the time: --min-block and --max-block would "
-						 "take a part of it away");
+		return say_usage(run->called_as, "-t wall includes all waits: --min-block and --max-block cannot "
+						 "be used");
 	if (options->max_block && options->max_block < options->min_block)
 		return say_usage(run->called_as, "--max-block is less than --min-block");
 	return -1;
@@ -87,13 +87,12 @@ void record_say_derived(const struct record_run *run)
 		return;
 	if (counts.left_out) {
 		text_grouped(&text, (int64_t)counts.left_out);
-		say_note("%s waits shorter or longer than asked for were left out", text.data);
+		say_note("%s waits skipped by --min-block and --max-block", text.data);
 	}
 	if (counts.cut) {
 		buf_clear(&text);
 		text_grouped(&text, (int64_t)counts.cut);
-		say_note("so many threads wait at once that %s stacks lost their user part: --stack-size 4096 takes "
-			 "less memory",
+		say_note("%s stacks have no user part, because too many threads wait at once: use --stack-size 4096",
 			 text.data);
 	}
 }

@@ -106,21 +106,20 @@ static void say_quality(const struct perfdata *data, const char *name)
 	const struct perfdata_quality *quality = perfdata_quality(data);
 	const char *ending = strrchr(name, '.');
 	if (ending && !strcmp(ending, ".part"))
-		say_warning("%s: the recording was not finished; what was written of it is used", name);
+		say_warning("%s: the recording was not finished; using what was written", name);
 	if (quality->cut_off)
-		say_warning("%s: the recording is cut off at byte %llu; everything before it was used", name,
+		say_warning("%s: the recording is truncated at byte %llu; using everything before", name,
 			    (unsigned long long)quality->cut_at);
-	say_counted(name, quality->malformed, "record makes no sense and was left out",
-		    "records make no sense and were left out");
-	say_counted(name, quality->unknown_records, "record of an unknown type was skipped",
-		    "records of unknown types were skipped");
+	say_counted(name, quality->malformed, "malformed record skipped", "malformed records skipped");
+	say_counted(name, quality->unknown_records, "record of unknown type skipped",
+		    "records of unknown types skipped");
 	say_counted(name, quality->unknown_ids,
-		    "sample of an event that the file does not describe counts as its first",
-		    "samples of events that the file does not describe count as its first");
-	say_counted(name, quality->out_of_order, "record comes late: names and mappings near it may be wrong",
-		    "records come late: names and mappings near them may be wrong");
-	say_counted(name, quality->deferred_missing, "sample lacks the user part of its stack, which was to come later",
-		    "samples lack the user part of their stack, which was to come later");
+		    "sample of an event that is not in the header, counted as the first event",
+		    "samples of events that are not in the header, counted as the first event");
+	say_counted(name, quality->out_of_order, "record out of order: names and mappings near it may be wrong",
+		    "records out of order: names and mappings near them may be wrong");
+	say_counted(name, quality->deferred_missing, "sample without the user part of its stack",
+		    "samples without the user part of their stack");
 }
 
 static void pass_stack(void *context, const struct batch_sample *sample, const struct stack_frame *frames, size_t count,

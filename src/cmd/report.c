@@ -280,15 +280,15 @@ static int settle(struct report_options *options)
 	if (code >= 0)
 		return code;
 	if (options->tree && options->bottom_up)
-		return say_usage(command, "--tree and --bottom-up exclude each other");
+		return say_usage(command, "--tree and --bottom-up cannot be used together");
 	bool tree = options->tree || options->bottom_up;
 	if (tree && options->by && !is(options->by, "function"))
 		return say_usage(command, "trees are made of functions: --by %s has no tree", options->by);
 	if (options->json && options->csv)
-		return say_usage(command, "--json and --csv exclude each other");
+		return say_usage(command, "--json and --csv cannot be used together");
 	if (options->format &&
 	    ((options->json && !is(options->format, "json")) || (options->csv && !is(options->format, "csv"))))
-		return say_usage(command, "--format %s and --%s exclude each other", options->format,
+		return say_usage(command, "--format %s and --%s cannot be used together", options->format,
 				 options->json ? "json" : "csv");
 	if (options->json)
 		options->format = "json";

@@ -112,7 +112,7 @@ void top_draw_figures(struct top_drawing *d)
 		buf_clear(&text);
 		buf_str(&text, " · ");
 		add_share(&text, quality->samples - quality->truncated, quality->samples);
-		buf_str(&text, " whole stacks");
+		buf_str(&text, " complete stacks");
 		if (top_put_whole(&line, STYLE_PLAIN, text.data) && quality->unresolved) {
 			buf_clear(&text);
 			buf_str(&text, " · ");

@@ -256,10 +256,10 @@ What is wrong with options is said before anything is read.
   wick: flame: --notes must not hold < or > (see wick flame --help)
   [2]
   $ wick flame --hash --deterministic in.folded
-  wick: flame: --hash and --deterministic exclude each other (see wick flame --help)
+  wick: flame: --hash and --deterministic cannot be used together (see wick flame --help)
   [2]
   $ wick flame --sort width --flamechart in.folded
-  wick: flame: --sort and --flamechart exclude each other (see wick flame --help)
+  wick: flame: --sort and --flamechart cannot be used together (see wick flame --help)
   [2]
 
 Nothing to draw is an error, and writes nothing.

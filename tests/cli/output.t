@@ -4,13 +4,13 @@ Output that cannot be written: one line, exit code 1, nothing left behind.
 
   $ printf 'a;b 1000\n' >in
   $ wick fold in >/dev/full
-  wick: cannot write standard output: No space left on device; make room or write to another place
+  wick: cannot write standard output: No space left on device; free some space or write to another file system
   [1]
   $ wick flame in >/dev/full
-  wick: cannot write standard output: No space left on device; make room or write to another place
+  wick: cannot write standard output: No space left on device; free some space or write to another file system
   [1]
   $ wick report in >/dev/full
-  wick: cannot write standard output: No space left on device; make room or write to another place
+  wick: cannot write standard output: No space left on device; free some space or write to another file system
   [1]
   $ wick fold in >&-
   wick: standard output is closed
@@ -19,27 +19,27 @@ Output that cannot be written: one line, exit code 1, nothing left behind.
   wick: standard output is closed
   [1]
   $ wick fold in -o /dev/full
-  wick: cannot write /dev/full: No space left on device; make room or write to another place
+  wick: cannot write /dev/full: No space left on device; free some space or write to another file system
   [1]
   $ wick flame in -o /dev/full
-  wick: cannot write /dev/full: No space left on device; make room or write to another place
+  wick: cannot write /dev/full: No space left on device; free some space or write to another file system
   [1]
   $ wick fold in -o .
-  wick: cannot write .: it is a directory; name a file in it
+  wick: cannot write .: it is a directory; use the name of a file in it
   [1]
   $ wick fold in -o no/such/folder/out
-  wick: cannot create no/such/folder/out: No such file or directory; create the folder first
+  wick: cannot create no/such/folder/out: No such file or directory; create the directory first
   [1]
   $ wick fold in -o ''
-  wick: the name of the output file is empty
+  wick: the output file name is empty
   [1]
   $ wick fold in -o in/out
   wick: cannot create in/out: Not a directory
   [1]
   $ mkdir closed && chmod 555 closed && cp "$WICK" w && chmod 755 w && as-nobody ./w fold in -o closed/out; ls -A closed; rm -r w closed
-  wick: cannot create closed/out: Permission denied; choose a place you may write to
+  wick: cannot create closed/out: Permission denied; choose a directory that you can write to
   $ echo old >kept && chmod 444 kept && cp "$WICK" w && chmod 755 w && as-nobody ./w fold in -o kept; cat kept; rm w
-  wick: cannot write kept: Permission denied; choose a place you may write to
+  wick: cannot write kept: Permission denied; choose a directory that you can write to
   old
   $ bash -c 'ulimit -f 1; wick flame in -o big.svg'; ls -A
   wick: cannot write big.svg: File too large; see ulimit -f

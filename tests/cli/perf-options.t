@@ -8,7 +8,7 @@ spelling, and exit code 2.
   wick: record: -j: wick records no branches; --call-graph lbr makes stacks of them (see wick record --help)
   [2]
   $ wick record -d -- true
-  wick: record: -d needs a number, not '--'; perf record -d records addresses of data, which wick does not: leave it out (see wick record --help)
+  wick: record: -d needs a number, not '--'; wick does not record data addresses, as perf record -d does; omit the option (see wick record --help)
   [2]
   $ wick record -I -- true
   wick: record: -I: wick records no registers; perf does (see wick record --help)
@@ -32,31 +32,31 @@ spelling, and exit code 2.
   wick: record: -k cannot be 'boottime'; it is one of mono, monotonic, CLOCK_MONOTONIC, 1 (see wick record --help)
   [2]
   $ wick record -o - -- true
-  wick: record: -o -: a recording is not written to a pipe; -o FILE.data writes it to a file (see wick record --help)
+  wick: record: -o -: cannot write a recording to a pipe; use -o FILE.data (see wick record --help)
   [2]
   $ wick record -o /dev/null -- true
-  wick: record: -o /dev/null is neither a file nor a folder (see wick record --help)
+  wick: record: -o /dev/null is neither a file nor a directory (see wick record --help)
   [2]
   $ wick record -o x.svg --format folded,perf.data -- true
-  wick: record: -o x.svg is a file of its own: --format folded,perf.data needs a folder (see wick record --help)
+  wick: record: -o x.svg is a single file: --format folded,perf.data needs a directory (see wick record --help)
   [2]
   $ wick record --call-graph fp,8192 -- true
-  wick: record: --call-graph fp,8192: only dwarf has a size, in bytes from 256 to 65528 (see wick record --help)
+  wick: record: --call-graph fp,8192: only dwarf takes a size, in bytes from 256 to 65528 (see wick record --help)
   [2]
   $ wick record --call-graph dwarf,many -- true
-  wick: record: --call-graph dwarf,many: only dwarf has a size, in bytes from 256 to 65528 (see wick record --help)
+  wick: record: --call-graph dwarf,many: only dwarf takes a size, in bytes from 256 to 65528 (see wick record --help)
   [2]
   $ wick record --call-graph stack -- true
-  wick: record: --call-graph is auto, dwarf, fp or lbr, not 'stack' (see wick record --help)
+  wick: record: --call-graph must be auto, dwarf, fp or lbr, not 'stack' (see wick record --help)
   [2]
   $ wick record -D -1 -- true
-  wick: record: --delay is a time such as 500, 500ms or 2s, not '-1' (see wick record --help)
+  wick: record: --delay must be a time such as 500, 500ms or 2s, not '-1' (see wick record --help)
   [2]
   $ wick record -F 99
-  wick: record: what should be recorded? -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a (see wick record --help)
+  wick: record: no target; use -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a (see wick record --help)
   [2]
   $ wick record -p 1 -a -- sleep 1
-  wick: record: --pid and --all exclude each other (see wick record --help)
+  wick: record: --pid and --all cannot be used together (see wick record --help)
   [2]
 
   $ wick report --tui

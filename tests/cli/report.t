@@ -347,16 +347,16 @@ A file gets the whole report or none.
 Wrong use.
 
   $ wick report --tree --bottom-up in.folded
-  wick: report: --tree and --bottom-up exclude each other (see wick report --help)
+  wick: report: --tree and --bottom-up cannot be used together (see wick report --help)
   [2]
   $ wick report --tree --by thread in.folded
   wick: report: trees are made of functions: --by thread has no tree (see wick report --help)
   [2]
   $ wick report --json --csv in.folded
-  wick: report: --json and --csv exclude each other (see wick report --help)
+  wick: report: --json and --csv cannot be used together (see wick report --help)
   [2]
   $ wick report --format csv --json in.folded
-  wick: report: --format csv and --json exclude each other (see wick report --help)
+  wick: report: --format csv and --json cannot be used together (see wick report --help)
   [2]
   $ wick report --by colour in.folded
   wick: report: --by cannot be 'colour'; it is one of function, module, thread, comm, process, cpu, cgroup, symbol, dso, tid, pid (see wick report --help)

@@ -63,13 +63,13 @@ Help follows the width of the terminal.
 Help goes to standard output and fails when that is full or closed.
 
   $ wick help >/dev/full
-  wick: cannot write standard output: No space left on device; make room or write to another place
+  wick: cannot write standard output: No space left on device; free some space or write to another file system
   [1]
   $ wick fold --help >&-
   wick: standard output is closed
   [1]
   $ wick --version >/dev/full
-  wick: cannot write standard output: No space left on device; make room or write to another place
+  wick: cannot write standard output: No space left on device; free some space or write to another file system
   [1]
 
 Slips get a suggestion; what looks like nothing gets none.

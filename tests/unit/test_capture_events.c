@@ -88,13 +88,13 @@ static void test_refused(void **state)
 {
 	(void)state;
 	assert_refused("cyclez", "did you mean cycles?");
-	assert_refused("", "without a name");
-	assert_refused("cycles:x", "no modifier 'x'");
+	assert_refused("", "has no name");
+	assert_refused("cycles:x", "unknown modifier 'x'");
 	assert_refused("cycles:pppp", "at most three");
-	assert_refused("rxyz", "no event 'rxyz'");
-	assert_refused("r11112222333344445", "no event");
+	assert_refused("rxyz", "unknown event 'rxyz'");
+	assert_refused("r11112222333344445", "unknown event");
 	assert_refused("../../no-such-folder:passwd", "No such file");
-	assert_refused("..:passwd", "no event");
+	assert_refused("..:passwd", "unknown event");
 	assert_refused("nosuchpmu/event=1/", "no PMU 'nosuchpmu'");
 	assert_refused("./x/", "FILE:FUNCTION");
 	assert_refused("./x+y", "must be a number");

@@ -119,7 +119,7 @@ static void functions_are_listed_by_their_own_time(void **state)
 	struct screen *s = *state;
 	assert_string_equal(draw(s),
 			    " wick process 12                              cpu-clock 99 Hz · since the start\n"
-			    " 1.00 CPUs busy ▁▄█  12 s · 100 samples · 0 lost · 100 % whole stacks\n"
+			    " 1.00 CPUs busy ▁▄█  12 s · 100 samples · 0 lost · 100 % complete stacks\n"
 			    "\n"
 			    "     ▾Self              Total  Module        Function\n"
 			    "▸  50.00 %  ███████   50.00 %  libc.so.6     memcpy\n"
