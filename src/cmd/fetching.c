@@ -38,7 +38,7 @@ void fetching_start(struct fetching *fetching)
 void fetching_end(struct fetching *fetching, unsigned not_fetched)
 {
 	if (not_fetched)
-		say_warning("downloads end after %d s or %llu MB; %u module%s went without", FETCH_SECONDS,
+		say_warning("downloads are limited to %d s or %llu MB; %u module%s skipped", FETCH_SECONDS,
 			    (unsigned long long)(FETCH_BYTES >> 20), not_fetched, not_fetched == 1 ? "" : "s");
 	debuginfod_close(fetching->client);
 	free(fetching->what);

@@ -549,9 +549,7 @@ void code_advice(struct code *code, struct buf *out)
 		symbols_advice(code->symbols, out);
 	} else if (code->module.kind == MODULE_JIT) {
 		if (!code->map && !code->dump)
-			buf_printf(out,
-				   "just-in-time code of process %d, and no %s: start the program with its option for "
-				   "perf maps",
+			buf_printf(out, "JIT code of process %d, but no %s: enable perf maps in the program",
 				   code->module.pid, code->path);
 	} else {
 		kernel_advice(kernel_of(code->codes), out);

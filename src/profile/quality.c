@@ -77,8 +77,8 @@ void quality_line(const struct quality *quality, const struct strpool *strings, 
 		buf_str(&line, last_part(strpool_text(strings, worst->module)));
 	}
 	part(&line, quality->bad_lines, "bad line", "bad lines");
-	part(&line, quality->cut_stacks, "cut-off stack left out", "cut-off stacks left out");
-	part(&line, quality->filtered, "sample of another event left out", "samples of other events left out");
+	part(&line, quality->cut_stacks, "incomplete stack skipped", "incomplete stacks skipped");
+	part(&line, quality->filtered, "sample of another event skipped", "samples of other events skipped");
 	part(&line, quality->overflows, "sum too large for 64 bits", "sums too large for 64 bits");
 	buf_add(out, line.data ? line.data : "", line.size);
 }
@@ -112,6 +112,6 @@ void quality_advice(const struct quality *quality, const struct strpool *strings
 		buf_str(out, last_part(strpool_text(strings, modules[i].module)));
 		buf_str(out, ", ");
 		text_count(out, modules[i].frames, "frame", "frames");
-		buf_printf(out, " without a symbol: %s\n", strpool_text(strings, modules[i].advice));
+		buf_printf(out, " unresolved: %s\n", strpool_text(strings, modules[i].advice));
 	}
 }

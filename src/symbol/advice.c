@@ -206,8 +206,8 @@ static void write_remedy(struct buf *out, const char *path, struct cache *cache)
 	if (advice_package(&package, PACKAGE_LISTS, path, cache))
 		advice_debug_package(out, "", package.data, servers && *servers);
 	else
-		buf_str(out, "build it with -g and do not strip it, or keep its debug file where .gnu_debuglink or "
-			     "/usr/lib/debug/.build-id lead");
+		buf_str(out, "build it with -g and do not strip it, or install its debug file in "
+			     "/usr/lib/debug/.build-id");
 }
 
 void advice_write(struct buf *out, enum symbol_state state, const char *path, struct cache *cache)
@@ -216,30 +216,31 @@ void advice_write(struct buf *out, enum symbol_state state, const char *path, st
 	case SYMBOLS_DEBUG:
 		break;
 	case SYMBOLS_TABLE:
-		buf_str(out, "no debug information, so no inlined functions and lines: ");
+		buf_str(out, "no debug information for inlined functions and source lines: ");
 		write_remedy(out, path, cache);
 		break;
 	case SYMBOLS_DYNAMIC:
-		buf_str(out, "stripped, only exported functions have names: ");
+		buf_str(out, "stripped, with names of exported functions only: ");
 		write_remedy(out, path, cache);
 		break;
 	case SYMBOLS_NONE:
-		buf_str(out, "stripped, no function has a name: ");
+		buf_str(out, "stripped, without function names: ");
 		write_remedy(out, path, cache);
 		break;
 	case SYMBOLS_MISSING:
 		if (debugfile_path_deleted(path))
-			buf_str(out,
-				"the file was deleted or replaced while it ran: restart the program and record again");
+			buf_str(out, "the file was deleted or replaced while it was running: restart the program and "
+				     "record again");
 		else
-			buf_str(out, "the file is not here (deleted, in a container, of another machine): read the "
-				     "recording where it was made, or with --symfs FOLDER, a copy of that file system");
+			buf_str(out, "file not found (deleted, in a container, or on another machine): read the "
+				     "recording where it was made, or use --symfs DIRECTORY with a copy of that "
+				     "file system");
 		break;
 	case SYMBOLS_MISMATCH:
-		buf_str(out, "the file was replaced since the recording, its build-id differs: record again");
+		buf_str(out, "the file was replaced after the recording (different build ID): record again");
 		break;
 	case SYMBOLS_DAMAGED:
-		buf_str(out, "not a 64-bit ELF file, or a damaged one: install it again");
+		buf_str(out, "not a 64-bit ELF file, or damaged: reinstall it");
 		break;
 	}
 }

@@ -49,7 +49,7 @@ int debugdata_open(struct debugdata *ret_data, struct elf_file *elf, struct err 
 {
 	struct elf_section section;
 	if (!elf_section(elf, ".gnu_debugdata", &section) || !section.data)
-		return err_set(err, ERR_EMPTY, "no .gnu_debugdata");
+		return err_set(err, ERR_EMPTY, "the file has no .gnu_debugdata");
 	struct unpacking unpacking = {.most = UNPACKED_MOST};
 	if (section.size < (UNPACKED_MOST - UNPACKED_SPARE) / UNPACKED_FACTOR)
 		unpacking.most = UNPACKED_SPARE + UNPACKED_FACTOR * section.size;

@@ -96,11 +96,11 @@ int debuginfod_open(struct debuginfod **ret_client, const struct debuginfod_opti
 	struct library library;
 	if (!load(&library))
 		return err_set(err, ERR_UNSUPPORTED,
-			       "DEBUGINFOD_URLS is set, but " LIBRARY " is not there: apt install libdebuginfod1");
+			       "DEBUGINFOD_URLS is set, but cannot load " LIBRARY ": apt install libdebuginfod1");
 	library_client *client = library.begin();
 	if (!client) {
 		dlclose(library.handle);
-		return err_set(err, ERR_SYSTEM, "debuginfod's client does not start");
+		return err_set(err, ERR_SYSTEM, "cannot start the debuginfod client");
 	}
 	library.set_progress(client, on_progress);
 	struct debuginfod *self = mem_zalloc(1, sizeof *self);
@@ -123,9 +123,9 @@ void debuginfod_close(struct debuginfod *client)
 static int failure(const struct debuginfod *client, int code, struct err *err)
 {
 	if (client->over_budget)
-		return err_set(err, ERR_LIMIT, "debuginfod: the budget for downloads is used up");
+		return err_set(err, ERR_LIMIT, "debuginfod: download limit reached");
 	if (code == -ENOENT || code == -ENOSYS)
-		return err_set(err, ERR_EMPTY, "debuginfod: no server has it");
+		return err_set(err, ERR_EMPTY, "debuginfod: not found on any server");
 	return err_set(err, ERR_IO, "debuginfod: %s", strerror(-code));
 }
 
@@ -133,9 +133,9 @@ int debuginfod_fetch(struct debuginfod *client, const struct build_id *build_id,
 		     const char *what, char **ret_path, struct err *err)
 {
 	if (!build_id->size)
-		return err_set(err, ERR_EMPTY, "debuginfod: no build-id to ask for");
+		return err_set(err, ERR_EMPTY, "debuginfod: the file has no build ID");
 	if (client->left.seconds <= 0 || !client->left.bytes)
-		return err_set(err, ERR_LIMIT, "debuginfod: the budget for downloads is used up");
+		return err_set(err, ERR_LIMIT, "debuginfod: download limit reached");
 	client->what = what;
 	client->started = now();
 	client->received = 0;

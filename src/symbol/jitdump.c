@@ -224,12 +224,12 @@ static int open_bytes(struct jitdump **ret_dump, const uint8_t *bytes, size_t si
 {
 	struct file_header header;
 	if (size < sizeof header)
-		return err_set(err, ERR_FORMAT, "%s: not a jitdump (%zu bytes)", name, size);
+		return err_set(err, ERR_FORMAT, "%s: not a jitdump file (%zu bytes)", name, size);
 	memcpy(&header, bytes, sizeof header);
 	if (header.magic == __builtin_bswap32(JITDUMP_MAGIC))
-		return err_set(err, ERR_FORMAT, "%s: a big-endian jitdump", name);
+		return err_set(err, ERR_FORMAT, "%s: big-endian jitdump files are not supported", name);
 	if (header.magic != JITDUMP_MAGIC || header.total_size < sizeof header || header.total_size > size)
-		return err_set(err, ERR_FORMAT, "%s: not a jitdump", name);
+		return err_set(err, ERR_FORMAT, "%s: not a jitdump file", name);
 	struct jitdump *dump = mem_zalloc(1, sizeof *dump);
 	dump->facts.pid = header.pid;
 	dump->facts.arch_clock = header.flags & FLAG_ARCH_TIMESTAMP;
@@ -237,7 +237,7 @@ static int open_bytes(struct jitdump **ret_dump, const uint8_t *bytes, size_t si
 	dump->facts.functions = dump->ranges.count;
 	if (!dump->ranges.count) {
 		jitdump_close(dump);
-		return err_set(err, ERR_EMPTY, "%s: no code in it", name);
+		return err_set(err, ERR_EMPTY, "%s: contains no code", name);
 	}
 	code_ranges_finish(&dump->ranges);
 	*ret_dump = dump;

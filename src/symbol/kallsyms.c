@@ -151,7 +151,7 @@ static int build(struct kallsyms **ret_symbols, struct kallsyms *symbols, const 
 	int code = 0;
 	parse_lines(symbols, &lines);
 	if (!lines.count)
-		code = err_set(err, ERR_EMPTY, "%s: no symbols", name);
+		code = err_set(err, ERR_EMPTY, "%s: contains no symbols", name);
 	else if (all_zero(&lines))
 		code = err_set(err, ERR_SYSTEM, "%s: all addresses are zero (kernel.kptr_restrict)", name);
 	if (!code) {

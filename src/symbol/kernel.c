@@ -206,15 +206,14 @@ void kernel_advice(const struct kernel *kernel, struct buf *out)
 	case KERNEL_DEBUG:
 		break;
 	case KERNEL_HIDDEN:
-		buf_str(out, "the kernel hides its addresses: run as root, or sysctl kernel.kptr_restrict=0");
+		buf_str(out, "kernel addresses are hidden: run with sudo, or as root: sysctl kernel.kptr_restrict=0");
 		break;
 	case KERNEL_OTHER:
-		buf_str(out,
-			"another kernel was recorded than the one that runs: open it where it was recorded, or copy "
-			"~/.debug from there (perf archive)");
+		buf_str(out, "recorded with another kernel: read it on the recorded machine, or copy ~/.debug from "
+			     "there (perf archive)");
 		break;
 	case KERNEL_MISSING:
-		buf_str(out, "there is no /proc/kallsyms: use a kernel with CONFIG_KALLSYMS");
+		buf_str(out, "no /proc/kallsyms: use a kernel with CONFIG_KALLSYMS");
 		break;
 	}
 }

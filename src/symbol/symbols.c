@@ -159,7 +159,7 @@ static int fetch(struct symbols *symbols, struct debuginfod *client, enum debugi
 		struct build_id id = elf_build_id(elf);
 		if (!build_id_equal(&id, &symbols->build_id)) {
 			elf_close(elf);
-			code = err_set(err, ERR_FORMAT, "%s: debuginfod sent a file with another build-id",
+			code = err_set(err, ERR_FORMAT, "%s: debuginfod sent a file with a different build ID",
 				       symbols->path);
 		}
 	}

@@ -354,7 +354,7 @@ int unwind_table_build(struct unwind_table **ret_table, struct elf_file *elf, st
 {
 	const struct unwind_arch *arch = unwind_arch_of(elf_header(elf)->e_machine);
 	if (!arch)
-		return err_set(err, ERR_UNSUPPORTED, "unwinding is not known for machine %u",
+		return err_set(err, ERR_UNSUPPORTED, "unwinding is not supported for machine type %u",
 			       elf_header(elf)->e_machine);
 	struct builder builder = {.arch = arch, .elf = elf, .cfi = {.arch = arch}};
 	rules_init(&builder.rules, arch);

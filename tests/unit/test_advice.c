@@ -29,8 +29,8 @@ static void copies_can_be_made_larger_up_to_a_limit(void **state)
 	facts.by_wick = true;
 	expect(facts, "--stack-size 63488");
 	facts.stack_bytes = 63488;
-	expect(facts, "larger than what can be copied");
-	expect((struct advice_facts){.ends[STACK_CUT] = 1, .stack_bytes = 65528}, "larger than what perf can copy");
+	expect(facts, "larger than the largest stack copy (");
+	expect((struct advice_facts){.ends[STACK_CUT] = 1, .stack_bytes = 65528}, "largest stack copy of perf");
 }
 
 static void the_commonest_end_decides(void **state)

@@ -513,7 +513,7 @@ static void each_state_has_its_advice(void **state)
 		{SYMBOLS_TABLE, "/no/package", "-g"},
 		{SYMBOLS_DYNAMIC, "/no/package", "stripped"},
 		{SYMBOLS_NONE, "/no/package", "stripped"},
-		{SYMBOLS_MISSING, "/x", "not here"},
+		{SYMBOLS_MISSING, "/x", "file not found"},
 		{SYMBOLS_MISSING, "/x (deleted)", "restart"},
 		{SYMBOLS_MISMATCH, "/x", "replaced"},
 		{SYMBOLS_DAMAGED, "/x", "ELF"},
