@@ -106,7 +106,7 @@ static void kernel(const struct check_system *system, struct check_result *resul
 	CLEANUP_BUF struct buf release = {0};
 	unsigned major = 0, minor = 0;
 	if (!check_read(system, SYSCTL "osrelease", &release) || sscanf(release.data, "%u.%u", &major, &minor) != 2) {
-		buf_str(&result->state, "version not known");
+		buf_str(&result->state, "unknown version");
 		return;
 	}
 	buf_add(&result->state, release.data, strcspn(release.data, "\n"));
@@ -125,12 +125,12 @@ static void own_processes(const struct check_system *system, struct check_result
 		ok(result);
 		return;
 	}
-	buf_printf(&result->state, "no: perf_event_open says %s", strerror(error));
+	buf_printf(&result->state, "no: perf_event_open fails: %s", strerror(error));
 	if (error == ENOSYS && !filtered) {
 		result->now = "";
 		result->forever = "use a kernel with CONFIG_PERF_EVENTS";
 	} else if (filtered && (error == EPERM || error == ENOSYS) && paranoid <= 2) {
-		buf_str(&result->state, ", a seccomp filter is in the way");
+		buf_str(&result->state, ", blocked by a seccomp filter");
 		result->now = DENIED_PROFILE;
 		result->forever = "";
 	} else {
@@ -152,7 +152,7 @@ static void seccomp(const struct check_system *system, struct check_result *resu
 		result->verdict = CHECK_BAD;
 		return;
 	}
-	buf_str(&result->state, "a filter that lets perf_event_open through");
+	buf_str(&result->state, "a filter that allows perf_event_open");
 	ok(result);
 }
 
@@ -163,7 +163,7 @@ static void paranoid(const struct check_system *system, struct check_result *res
 					      "nothing without privileges"};
 	long long level;
 	if (!check_number(system, SYSCTL "perf_event_paranoid", &level)) {
-		buf_str(&result->state, "not there: no perf events in this kernel, or /proc is hidden");
+		buf_str(&result->state, "missing: the kernel does not support perf events, or /proc is hidden");
 		result->verdict = CHECK_BAD;
 		return;
 	}
@@ -171,7 +171,7 @@ static void paranoid(const struct check_system *system, struct check_result *res
 	bool privileged = check_privileged(system);
 	buf_printf(&result->state, "%lld: %s", level, meaning[index]);
 	if (privileged && level > -1)
-		buf_str(&result->state, "; of no effect here, wick has the privileges");
+		buf_str(&result->state, "; no effect here, because wick is privileged");
 	if (level > 2 && !privileged)
 		result->verdict = CHECK_BAD;
 	as_root(system, result);
@@ -184,7 +184,7 @@ static void kernel_addresses(const struct check_system *system, struct check_res
 	CLEANUP_BUF struct buf symbols = {0};
 	long long level = -1;
 	check_number(system, SYSCTL "kptr_restrict", &level);
-	buf_printf(&result->state, level < 0 ? "not known" : "%lld", level);
+	buf_printf(&result->state, level < 0 ? "unknown" : "%lld", level);
 	if (!check_read(system, "/proc/kallsyms", &symbols)) {
 		buf_str(&result->state, ": /proc/kallsyms cannot be read");
 		return;
@@ -201,7 +201,7 @@ static void kernel_addresses(const struct check_system *system, struct check_res
 	}
 	/* With 0 they are shown to whoever may record the kernel. */
 	if (level == 0) {
-		buf_str(&result->state, " from who may not record the kernel");
+		buf_str(&result->state, " from users who cannot record the kernel");
 		result->now = SETTING("perf_event_paranoid", "1") ", or run wick with sudo";
 		result->forever = SETTING_KEPT("perf_event_paranoid", "1");
 	}
@@ -227,9 +227,9 @@ static void buffers(const struct check_system *system, struct check_result *resu
 	bool known = check_number(system, SYSCTL "perf_event_mlock_kb", &each);
 	check_number(system, SYSCTL "perf_event_paranoid", &level);
 	if (known)
-		buf_printf(&result->state, "%lld kB for each CPU", each);
+		buf_printf(&result->state, "%lld kB per CPU", each);
 	else
-		buf_str(&result->state, "perf_event_mlock_kb is not known");
+		buf_str(&result->state, "perf_event_mlock_kb is unknown");
 	if (locked_memory(system, &locked)) {
 		if (locked < 0)
 			buf_str(&result->state, ", locked memory unlimited");
@@ -244,10 +244,10 @@ static void sample_rate(const struct check_system *system, struct check_result *
 {
 	long long rate;
 	if (!check_number(system, SYSCTL "perf_event_max_sample_rate", &rate)) {
-		buf_str(&result->state, "not known");
+		buf_str(&result->state, "unknown");
 		return;
 	}
-	buf_printf(&result->state, "%lld a second", rate);
+	buf_printf(&result->state, "%lld per second", rate);
 	if (rate >= 5000)
 		ok(result);
 }
@@ -256,10 +256,10 @@ static void stack_depth(const struct check_system *system, struct check_result *
 {
 	long long depth;
 	if (!check_number(system, SYSCTL "perf_event_max_stack", &depth)) {
-		buf_str(&result->state, "not known");
+		buf_str(&result->state, "unknown");
 		return;
 	}
-	buf_printf(&result->state, "%lld frames by frame pointers; unwinding by tables is not limited", depth);
+	buf_printf(&result->state, "%lld frames with frame pointers; no limit with unwind tables", depth);
 	if (depth >= 127)
 		ok(result);
 }
@@ -292,19 +292,19 @@ static void bpf(const struct check_system *system, struct check_result *result)
 	struct engine_facts facts = engine_facts_read(system);
 	CLEANUP_BUF struct buf reason = {0};
 	if (engine_fits(&facts, NULL, &reason)) {
-		buf_str(&result->state, ENGINE_BUILT ? "allowed: the BPF engine records" :
-						       "allowed, but this wick was built without the BPF engine");
+		buf_str(&result->state, ENGINE_BUILT ? "allowed: wick uses the BPF engine" :
+						       "allowed, but wick was built without the BPF engine");
 		if (ENGINE_BUILT)
 			ok(result);
 		result->now = "";
-		result->forever = ENGINE_BUILT ? "" : "apt install clang bpftool libbpf-dev, and build wick again";
+		result->forever = ENGINE_BUILT ? "" : "apt install clang bpftool libbpf-dev and rebuild wick";
 		return;
 	}
 	buf_add(&result->state, reason.data, reason.size);
 	as_root(system, result);
 	if (facts.capable || !facts.bpf) {
 		result->now = "";
-		result->forever = "use a kernel of 6.1.36, 6.3.10 or later with CONFIG_BPF_SYSCALL and "
+		result->forever = "use kernel 6.1.36, 6.3.10 or later with CONFIG_BPF_SYSCALL and "
 				  "CONFIG_DEBUG_INFO_BTF, without lockdown=confidentiality";
 	}
 }
@@ -332,9 +332,9 @@ static void pmu(const struct check_system *system, struct check_result *result)
 		buf_str(&result->state, "counts cycles");
 		ok(result);
 	} else if (error == EACCES || error == EPERM) {
-		buf_str(&result->state, "not known: this user may not ask");
+		buf_str(&result->state, "unknown: permission denied");
 	} else {
-		buf_printf(&result->state, has_pmu(system) ? "does not count cycles: %s" : "none: %s", strerror(error));
+		buf_printf(&result->state, has_pmu(system) ? "cannot count cycles: %s" : "none: %s", strerror(error));
 	}
 }
 
@@ -368,13 +368,13 @@ static void tracing(const struct check_system *system, struct check_result *resu
 	bool hidden = check_exists(system, places[0]) && !check_readable(system, places[0]);
 	int error = -system->open_tracefs();
 	if (hidden || check_entry(system, places[0], "events")) {
-		buf_str(&result->state, "not readable by this user");
+		buf_str(&result->state, "not readable for this user");
 	} else if (!error) {
-		buf_str(&result->state, "not mounted; wick reaches it without a mount");
+		buf_str(&result->state, "not mounted; wick can access it without mounting");
 		ok(result);
 		return;
 	} else if (error == ENODEV) {
-		buf_str(&result->state, "not in this kernel");
+		buf_str(&result->state, "not supported by this kernel");
 		result->now = "";
 		result->forever = "use a kernel with CONFIG_TRACING";
 		return;
@@ -412,7 +412,7 @@ static const char *container(const struct check_system *system)
 	for (size_t i = 0; i < sizeof cgroups / sizeof *cgroups; i++)
 		if (check_contains(system, "/proc/1/cgroup", cgroups[i].text))
 			return cgroups[i].name;
-	return check_contains(system, "/proc/1/environ", "container=") ? "of an unknown kind" : NULL;
+	return check_contains(system, "/proc/1/environ", "container=") ? "unknown type" : NULL;
 }
 
 static void place(const struct check_system *system, struct check_result *result)
@@ -427,7 +427,7 @@ static void place(const struct check_system *system, struct check_result *result
 		buf_printf(&result->state, "virtual machine%s%s", vendor.size ? " of " : "",
 			   vendor.size ? vendor.data : "");
 	else
-		buf_str(&result->state, "real machine");
+		buf_str(&result->state, "physical machine");
 	if (box)
 		buf_printf(&result->state, ", in a container (%s)", box);
 	if (!box || !check_other_namespace(system, "pid"))
@@ -455,7 +455,7 @@ static void cache(const struct check_system *system, struct check_result *result
 	else if (home && *home == '/')
 		buf_printf(&result->state, "%s/.cache/wick", home);
 	else
-		buf_str(&result->state, "no place: HOME is not set");
+		buf_str(&result->state, "no directory: HOME is not set");
 	/* It is made when first needed: the nearest folder above it that is there must be writable. */
 	buf_printf(&full, "%s%s", system->root, result->state.data);
 	while (full.data[0] == '/' && access(full.data, F_OK) != 0 && strrchr(full.data, '/') > full.data)
@@ -463,7 +463,7 @@ static void cache(const struct check_system *system, struct check_result *result
 	if (result->state.data[0] == '/' && access(full.data, W_OK) == 0)
 		ok(result);
 	else if (result->state.data[0] == '/')
-		buf_str(&result->state, ": cannot be written");
+		buf_str(&result->state, ": not writable");
 }
 
 /* --- the table --- */
@@ -474,9 +474,8 @@ static const struct check_row {
 	enum check_verdict verdict; /* unless the function finds it ok or otherwise */
 	const char *limits, *now, *forever;
 } rows[] = {
-	{"kernel", kernel, CHECK_WARN,
-	 "before 5.15 the BPF engine is not used, before 5.12 mappings come without build-ids", "",
-	 "install a kernel of 5.15 or later"},
+	{"kernel", kernel, CHECK_WARN, "the BPF engine needs 5.15, build IDs of mappings need 5.12", "",
+	 "install kernel 5.15 or later"},
 	{"own processes", own_processes, CHECK_BAD, "nothing can be recorded",
 	 SETTING("perf_event_paranoid", "2") ", or run wick with sudo", SETTING_KEPT("perf_event_paranoid", "2")},
 	{"seccomp", seccomp, CHECK_WARN, "nothing can be recorded in this container", DENIED_PROFILE,
@@ -486,29 +485,30 @@ static const struct check_row {
 	{"kptr_restrict", kernel_addresses, CHECK_WARN, "kernel frames have no names",
 	 SETTING("kptr_restrict", "0") " kernel.perf_event_paranoid=1, or run wick with sudo",
 	 SETTING_KEPT("kptr_restrict", "0")},
-	{"buffers", buffers, CHECK_WARN, "small ring buffers: samples are lost when much happens at once",
+	{"buffers", buffers, CHECK_WARN, "small ring buffers: samples are lost under load",
 	 SETTING("perf_event_mlock_kb", "2048"), SETTING_KEPT("perf_event_mlock_kb", "2048")},
-	{"sample rate", sample_rate, CHECK_WARN, "higher frequencies (-F) are clipped to it",
+	{"sample rate", sample_rate, CHECK_WARN, "higher frequencies (-F) are reduced to it",
 	 SETTING("perf_event_max_sample_rate", "100000"), SETTING_KEPT("perf_event_max_sample_rate", "100000")},
-	{"stack depth", stack_depth, CHECK_WARN, "--call-graph fp cuts deeper stacks",
+	{"stack depth", stack_depth, CHECK_WARN, "--call-graph fp truncates deeper stacks",
 	 SETTING("perf_event_max_stack", "127"), SETTING_KEPT("perf_event_max_stack", "127")},
 	{"capabilities", capabilities, CHECK_WARN,
-	 "only this user's processes, in user space when perf_event_paranoid is 2", "run with sudo",
+	 "only your own processes; only user space if perf_event_paranoid is 2", "run with sudo",
 	 "sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog=ep \"$(command -v wick)\""},
-	{"BPF", bpf, CHECK_WARN, "the ring engine is used: more work for each sample", "run wick with sudo",
+	{"BPF", bpf, CHECK_WARN, "the ring engine is used: more overhead per sample", "run wick with sudo",
 	 "sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog=ep \"$(command -v wick)\""},
 	{"BTF", btf, CHECK_WARN, "the BPF engine cannot be used", "", "use a kernel with CONFIG_DEBUG_INFO_BTF"},
-	{"PMU", pmu, CHECK_WARN, "no hardware events: cpu-clock takes the place of cycles", "",
-	 "in a virtual machine: let the host pass it on (qemu: -cpu host,pmu=on; clouds: a metal or larger instance)"},
-	{"LBR", branches, CHECK_WARN, "--call-graph lbr is refused", "",
-	 "use an Intel processor of Haswell or later, not virtual; --call-graph dwarf needs none"},
+	{"PMU", pmu, CHECK_WARN, "no hardware events: cpu-clock is used instead of cycles", "",
+	 "in a virtual machine, enable the PMU on the host (qemu: -cpu host,pmu=on; clouds: a metal or larger "
+	 "instance)"},
+	{"LBR", branches, CHECK_WARN, "--call-graph lbr is not supported", "",
+	 "use a physical Intel processor (Haswell or later); --call-graph dwarf does not need it"},
 	{"tracefs", tracing, CHECK_WARN, "no tracepoint events (-e sched:…)",
 	 "sudo mount -t tracefs nodev /sys/kernel/tracing",
 	 "echo 'nodev /sys/kernel/tracing tracefs defaults 0 0' | sudo tee -a /etc/fstab"},
-	{"machine", place, CHECK_WARN, "processes outside the container are not seen",
+	{"machine", place, CHECK_WARN, "processes of the host are not visible",
 	 "run wick on the host, or: docker run --pid=host --cap-add PERFMON --cap-add SYS_PTRACE …", ""},
-	{"debuginfod", debuginfod, CHECK_WARN, "debug information that is not installed is not fetched", "", ""},
-	{"cache", cache, CHECK_WARN, "unwind tables and symbols are made anew in every run",
+	{"debuginfod", debuginfod, CHECK_WARN, "debug information that is not installed is not downloaded", "", ""},
+	{"cache", cache, CHECK_WARN, "unwind tables and symbols are rebuilt in every run",
 	 "export XDG_CACHE_HOME=/var/tmp", ""},
 };
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* What lets a container record. */
-#define DENIED_PROFILE "docker run --security-opt seccomp=unconfined --cap-add PERFMON … (podman alike)"
+#define DENIED_PROFILE "docker run --security-opt seccomp=unconfined --cap-add PERFMON … (the same with podman)"
 
 /* The first 64 KiB of a file; false when it cannot be read. */
 bool check_read(const struct check_system *system, const char *path, struct buf *out);

@@ -124,10 +124,9 @@ int check_modules_of_process(struct check_modules *modules, int pid, struct err 
 	snprintf(root, sizeof root, "/proc/%d/root", pid);
 	FILE *maps = fopen(path, "re");
 	if (!maps && (errno == ENOENT || errno == ESRCH))
-		return err_set(err, ERR_OPEN, "there is no process %d", pid);
+		return err_set(err, ERR_OPEN, "process %d does not exist", pid);
 	if (!maps)
-		return err_set(err, ERR_OPEN, "cannot look at process %d: %s; run wick with sudo", pid,
-			       strerror(errno));
+		return err_set(err, ERR_OPEN, "cannot read process %d: %s; run wick with sudo", pid, strerror(errno));
 	char *line = NULL;
 	size_t room = 0;
 	errno = 0;
@@ -144,11 +143,10 @@ int check_modules_of_process(struct check_modules *modules, int pid, struct err 
 	free(line);
 	fclose(maps);
 	if (error)
-		return err_set(err, ERR_OPEN, "cannot look at process %d: %s; run wick with sudo", pid,
-			       strerror(error));
+		return err_set(err, ERR_OPEN, "cannot read process %d: %s; run wick with sudo", pid, strerror(error));
 	if (!modules->count)
 		return err_set(err, ERR_EMPTY,
-			       "process %d has no executable files mapped: a kernel thread, or one that ended", pid);
+			       "process %d has no executable mappings: it is a kernel thread, or has exited", pid);
 	return 0;
 }
 
@@ -214,7 +212,7 @@ static int ask_loader(struct check_modules *modules, const char *loader, const c
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) != 0)
-		return err_set(err, ERR_SYSTEM, "cannot make a pipe: %s", strerror(errno));
+		return err_set(err, ERR_SYSTEM, "cannot create a pipe: %s", strerror(errno));
 	char *arguments[] = {(char *)loader, "--list", (char *)program, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
@@ -244,11 +242,13 @@ int check_modules_of_command(struct check_modules *modules, const char *command,
 	CLEANUP_BUF struct buf program = {0};
 	struct elf_file *elf;
 	if (!find_program(command, &program))
-		return err_set(err, ERR_OPEN, "there is no program %s", command);
+		return err_set(err, ERR_OPEN, "program %s not found", command);
 	char *path CLEANUP_FREE = realpath(program.data, NULL); /* as mappings have it */
 	int result = elf_open(&elf, program.data, NULL);
 	if (result)
-		return err_set(err, ERR_FORMAT, "%s is no 64-bit ELF program (a script?); name its interpreter",
+		return err_set(err, ERR_FORMAT,
+			       "%s is not a 64-bit ELF program; if it is a script, use its "
+			       "interpreter",
 			       program.data);
 	add_module(modules, path ? path : program.data, "");
 	const char *loader = trusted_loader(elf);

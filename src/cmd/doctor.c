@@ -30,10 +30,13 @@ static const struct option_row doctor_rows[] = {
 static const char *const verdict_names[] = {[CHECK_OK] = "ok", [CHECK_WARN] = "warn", [CHECK_BAD] = "bad"};
 
 static const char *const symbol_names[] = {
-	[SYMBOLS_DEBUG] = "symbols and debug information", [SYMBOLS_TABLE] = "symbols, no debug information",
-	[SYMBOLS_DYNAMIC] = "exported symbols only",       [SYMBOLS_NONE] = "no symbols",
-	[SYMBOLS_MISSING] = "the file is not there",       [SYMBOLS_MISMATCH] = "the file was replaced",
-	[SYMBOLS_DAMAGED] = "no ELF file that wick reads",
+	[SYMBOLS_DEBUG] = "symbols and debug information",
+	[SYMBOLS_TABLE] = "symbols, no debug information",
+	[SYMBOLS_DYNAMIC] = "exported symbols only",
+	[SYMBOLS_NONE] = "no symbols",
+	[SYMBOLS_MISSING] = "file not found",
+	[SYMBOLS_MISMATCH] = "the file was replaced",
+	[SYMBOLS_DAMAGED] = "not a supported ELF file",
 };
 
 static const char *const pointer_names[] = {
@@ -84,7 +87,7 @@ static void add_module_text(struct buf *out, const struct check_module *module, 
 			buf_str(out, module->frame_pointers == FRAME_POINTERS_YES ? ", frame pointers" :
 										    ", no frame pointers");
 		if (!module->unwind_table && module->frame_pointers != FRAME_POINTERS_YES)
-			buf_str(out, " — stacks end here: build it with -fno-omit-frame-pointer or "
+			buf_str(out, " — stacks are truncated here: build it with -fno-omit-frame-pointer or "
 				     "-fasynchronous-unwind-tables");
 	}
 	if (module->advice.size) {
@@ -194,7 +197,7 @@ static int run_doctor(int argc, char **argv)
 	if (result >= 0)
 		return result;
 	if (options.pid && command.count)
-		result = say_usage(&command_doctor, "a process or a command, not both");
+		result = say_usage(&command_doctor, "use a process or a command, not both");
 	else
 		result = look(&options, &command);
 	option_list_release(&command);

@@ -28,11 +28,11 @@ The files of a command, which is not run, and of a process.
 What is not there.
 
   $ wick doctor -- no-such-program
-  wick: there is no program no-such-program
+  wick: program no-such-program not found
   [1]
   $ wick doctor -p 4194303
-  wick: there is no process 4194303
+  wick: process 4194303 does not exist
   [1]
   $ wick doctor -p 1 -- ls
-  wick: doctor: a process or a command, not both (see wick doctor --help)
+  wick: doctor: use a process or a command, not both (see wick doctor --help)
   [2]
