@@ -173,12 +173,12 @@ static int settle_inputs(struct run *run, const struct option_list *arguments)
 	struct diff_command_options *options = &run->options;
 	bool sets = options->before.count || options->after.count;
 	if (sets && arguments->count)
-		return say_usage(&command_diff, "'%s' belongs to neither --before nor --after", arguments->items[0]);
+		return say_usage(&command_diff, "'%s' is in neither --before nor --after", arguments->items[0]);
 	if (sets && !(options->before.count && options->after.count))
-		return say_usage(&command_diff, "--before and --after must both be given");
+		return say_usage(&command_diff, "--before and --after must be used together");
 	if (!sets && arguments->count != 2)
 		return say_usage(&command_diff,
-				 "two profiles are compared, not %zu; sets are given with --before and --after",
+				 "diff needs two profiles, not %zu; for sets of profiles use --before and --after",
 				 arguments->count);
 	size_t from_stdin = 0;
 	for (int side = 0; side < 2; side++) {
@@ -225,7 +225,7 @@ static int load_run(struct run *run, enum diff_side side, const char *path)
 	int code = input_load(&profile, &run->options.input, &one, false);
 	option_list_release(&one);
 	if (code < 0 && profile.differential) {
-		say_error("%s: this is a comparison already (two counts a line); wick flame draws it", path);
+		say_error("%s: already a comparison (two counts per line); draw it with wick flame", path);
 		code = EXIT_FAILED;
 	}
 	struct calltree_options tree = {0};
@@ -268,17 +268,18 @@ static void add_notes(struct run *run)
 	const char *before = profile_text(&diff->profile, diff->event[DIFF_BEFORE]);
 	const char *after = profile_text(&diff->profile, diff->event[DIFF_AFTER]);
 	if (diff->event[DIFF_BEFORE] != diff->event[DIFF_AFTER])
-		buf_printf(new_note(run), "different events are compared: %s and %s", *before ? before : "not named",
-			   *after ? after : "not named");
+		buf_printf(new_note(run), "comparing different events: %s and %s", *before ? before : "unnamed",
+			   *after ? after : "unnamed");
 	double growth = diff_growth(diff, &diff->all);
 	bool folded = is(run->options.format, "folded");
 	if (!diff->options.normalize && !folded && diff->all.significant && fabs(growth) >= 5)
 		buf_printf(new_note(run),
-			   "the totals differ by %+.1f %%; unless both did the same work, --normalize compares better",
+			   "the totals differ by %+.1f %%; if the runs did different amounts of work, use "
+			   "--normalize",
 			   growth);
 	if (diff->runs[0] != diff->runs[1] && !diff->options.normalize && (folded || is(run->options.format, "svg")))
-		buf_printf(new_note(run), "%zu runs before, %zu after: before is scaled to as many", diff->runs[0],
-			   diff->runs[1]);
+		buf_printf(new_note(run), "%zu runs before, %zu after: before is scaled to the same number",
+			   diff->runs[0], diff->runs[1]);
 	for (size_t i = 0; i < run->note_count; i++)
 		run->view.notes[i] = run->notes[i].data;
 }

@@ -80,15 +80,15 @@ int input_filter_parse(struct input_filter *filter, const struct input_options *
 	struct collect_filter *takes = &filter->takes;
 	if (!parse_numbers(&options->pids, INT32_MAX, false, &filter->pids) ||
 	    !parse_numbers(&options->tids, INT32_MAX, false, &filter->tids)) {
-		say_error("--pid= and --tid= need numbers such as 12,13");
+		say_error("--pid= and --tid= must be numbers such as 12,13");
 		return EXIT_USAGE;
 	}
 	if (!parse_numbers(&options->cpus, 1 << 20, true, &filter->cpus)) {
-		say_error("--cpu needs numbers such as 0,2-3");
+		say_error("--cpu must be numbers such as 0,2-3");
 		return EXIT_USAGE;
 	}
 	if (options->time && !parse_time_range(options->time, takes)) {
-		say_error("--time needs a range such as 2.5-4s, 300ms- or -10s, not '%s'", options->time);
+		say_error("--time must be a range such as 2.5-4s, 300ms- or -10s, not '%s'", options->time);
 		return EXIT_USAGE;
 	}
 	takes->profile = (struct profile_filter){

@@ -195,7 +195,7 @@ struct run {
 
 static int usage_colour(const char *option, const char *value)
 {
-	return say_usage(&command_flame, "--%s needs a colour such as #1f77b4, not '%s'", option, value);
+	return say_usage(&command_flame, "--%s must be a color such as #1f77b4, not '%s'", option, value);
 }
 
 /* "12.5" or "0.5%", as flamegraph.pl takes it. */
@@ -246,17 +246,17 @@ static int settle_texts(struct run *run)
 	const struct flame_options *options = &run->options;
 	struct svg_options *svg = &run->svg;
 	if (options->notes && strpbrk(options->notes, "<>"))
-		return say_usage(&command_flame, "--notes must not hold < or >");
+		return say_usage(&command_flame, "--notes must not contain < or >");
 	if (options->fonttype && !svg_font_ok(options->fonttype))
-		return say_usage(&command_flame, "--fonttype needs the name of a font, not '%s'", options->fonttype);
+		return say_usage(&command_flame, "--fonttype must be the name of a font, not '%s'", options->fonttype);
 	if (options->minwidth)
 		svg->minwidth_static = 0;
 	if (options->minwidth && !parse_minwidth(options->minwidth, &svg->minwidth, &svg->minwidth_percent))
-		return say_usage(&command_flame, "--minwidth needs pixels or percent, such as 0.5 or 2%%, not '%s'",
+		return say_usage(&command_flame, "--minwidth must be pixels or percent, such as 0.5 or 2%%, not '%s'",
 				 options->minwidth);
 	if (options->encoding && strcasecmp(options->encoding, "utf-8") != 0 &&
 	    strcasecmp(options->encoding, "utf8") != 0 && !options->quiet)
-		say_warning("--encoding %s: the picture is written in UTF-8", options->encoding);
+		say_warning("--encoding %s: ignored, the SVG is always in UTF-8", options->encoding);
 	svg->title = options->title;
 	svg->subtitle = options->subtitle;
 	svg->notes = options->notes;
@@ -318,7 +318,7 @@ static int read_side_files(struct run *run)
 		if (palette_map_read(&run->map, PALETTE_MAP_PATH, &err) < 0)
 			return say_failure(&err);
 		if (run->map.bad_lines && !options->quiet)
-			say_warning("%s: lines that are not NAME->rgb(R,G,B) were left out: %llu", PALETTE_MAP_PATH,
+			say_warning("%s: lines skipped because they are not NAME->rgb(R,G,B): %llu", PALETTE_MAP_PATH,
 				    (unsigned long long)run->map.bad_lines);
 		run->svg.map = &run->map;
 	}
@@ -333,10 +333,10 @@ static void warn_about_counts(const struct run *run, double counted)
 	if (run->options.quiet)
 		return;
 	if (!strcmp(svg->countname, "samples") && counted < FEW_STACKS)
-		say_warning("only %s sample%s; is something missing?", count.data, counted == 1 ? "" : "s");
+		say_warning("only %s sample%s; is the input complete?", count.data, counted == 1 ? "" : "s");
 	/* A total that is a little too small comes from rounding and needs no word. */
 	if (svg->total > 0 && svg->total < counted && svg->total / counted > 0.02)
-		say_warning("--total %.15g is less than the sum %s and was ignored", svg->total, count.data);
+		say_warning("--total %.15g is less than the sum %s: ignored", svg->total, count.data);
 }
 
 static int build_tree(struct run *run)
@@ -368,7 +368,7 @@ static int build_tree(struct run *run)
 	if (run->tree.total[0][0] > 0 || (run->tree.total[1] && run->tree.total[1][0] > 0))
 		return -1;
 	if (options->base.count)
-		say_error("no stack holds the function that --base asks for");
+		say_error("no stack contains the function of --base");
 	else
 		say_error("nothing to draw: the counts of all stacks are zero");
 	return EXIT_FAILED;

@@ -228,11 +228,11 @@ static int help_run(int argc, char **argv)
 	bool too_many = arguments.count > 1;
 	option_list_release(&arguments);
 	if (too_many)
-		return say_usage(&command_help, "help takes one command");
+		return say_usage(&command_help, "help takes at most one command");
 	if (name && !(topic = command_find(name))) {
 		const struct command *near = command_suggest(name);
-		return near ? say_usage(NULL, "there is no command '%s'; did you mean %s?", name, near->name) :
-			      say_usage(NULL, "there is no command '%s'", name);
+		return near ? say_usage(NULL, "unknown command '%s'; did you mean %s?", name, near->name) :
+			      say_usage(NULL, "unknown command '%s'", name);
 	}
 	if (options.completion) {
 		if (!strcmp(options.completion, "zsh"))

@@ -54,12 +54,11 @@ void input_release(struct input_options *options)
 static void say_report(const struct import_report *report)
 {
 	if (report->bad_lines == 1)
-		say_warning("%s; the line was left out", report->first_bad);
+		say_warning("%s; line skipped", report->first_bad);
 	else if (report->bad_lines)
-		say_warning("%s; %llu such lines were left out", report->first_bad,
-			    (unsigned long long)report->bad_lines);
+		say_warning("%s; %llu such lines skipped", report->first_bad, (unsigned long long)report->bad_lines);
 	if (report->cut_stacks)
-		say_warning("%s: the input ends inside this stack; it was left out", report->first_cut);
+		say_warning("%s: the input ends within this stack; stack skipped", report->first_cut);
 	if (report->damage[0])
 		say_warning("%s", report->damage);
 }
@@ -144,7 +143,7 @@ static int load_text(struct profile *profile, const char *path, struct input_hea
 {
 	if (filter->recordings_only) {
 		input_head_close(head);
-		say_error("%s: --cpu, --cgroup and --time are for perf.data; text does not tell them", path);
+		say_error("%s: --cpu, --cgroup and --time need perf.data", path);
 		return EXIT_USAGE;
 	}
 	if (!filter->any)
@@ -205,11 +204,11 @@ static int load_all(struct profile *profile, struct input_options *options, cons
 	}
 	say_report(&report);
 	if (profile->quality.overflows)
-		say_warning("counts add up to more than 64 bits can hold; %llu were held at the limit",
+		say_warning("the sum of the counts does not fit into 64 bits; %llu limited to the maximum",
 			    (unsigned long long)profile->quality.overflows);
 	if (profile->sample_count || !filter->any)
 		return -1;
-	say_error("no sample fits the filters");
+	say_error("no sample matches the filters");
 	return EXIT_FAILED;
 }
 
@@ -272,7 +271,7 @@ static int choose_value(struct profile *profile, const char *wanted, bool join, 
 		struct buf events CLEANUP_BUF = {0};
 		list_events(profile, &events);
 		say_error("no sample of event '%s'; the input has: %s", wanted,
-			  events.size ? events.data : "none named");
+			  events.size ? events.data : "unnamed events");
 		return EXIT_FAILED;
 	}
 	if (value == PROFILE_NONE)
@@ -287,7 +286,7 @@ static void say_filtered(const struct profile *profile, value_id value)
 {
 	struct buf count CLEANUP_BUF = {0};
 	text_count(&count, profile->quality.filtered, "sample", "samples");
-	say_warning("showing event %s; %s of other events left out (--event-filter chooses)",
+	say_warning("showing event %s; %s of other events skipped (use --event-filter to choose)",
 		    profile_text(profile, profile->values[value].name), count.data);
 }
 

@@ -71,7 +71,7 @@ static int run_without_command(void)
 	buf_str(&text, "usage: wick COMMAND [options] [arguments]\n\n");
 	for (size_t i = 0; commands[i]; i++)
 		buf_printf(&text, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
-	buf_str(&text, "\nwick help says more.\n");
+	buf_str(&text, "\nSee wick help for more.\n");
 	(void)!write(STDERR_FILENO, text.data, text.size);
 	return EXIT_USAGE;
 }
@@ -82,22 +82,22 @@ static const char *instead_of(const char *name)
 	static const struct {
 		const char *name, *instead;
 	} others[] = {
-		{"annotate", "wick has none; wick report --srcline shows source lines"},
-		{"archive", "not needed: names are kept by build-id when recording"},
-		{"buildid-cache", "not needed: names are kept by build-id when recording"},
-		{"c2c", "wick records no memory accesses; perf c2c does"},
+		{"annotate", "for source lines use wick report --srcline"},
+		{"archive", "not needed: names are cached by build ID when recording"},
+		{"buildid-cache", "not needed: names are cached by build ID when recording"},
+		{"c2c", "wick does not record memory accesses; use perf c2c"},
 		{"difffolded", "use wick diff --format folded A B"},
 		{"flamegraph", "use wick flame"},
-		{"inject", "not needed: jitdump files are read as they are"},
+		{"inject", "not needed: jitdump files are read directly"},
 		{"kmem", "use wick record -t trace -e kmem:kmalloc --weight bytes_alloc"},
-		{"list", "wick has none; -e takes the events of perf list"},
-		{"lock", "wick record -t offcpu shows waits for locks"},
-		{"mem", "wick records no memory accesses; perf mem does"},
-		{"probe", "perf probe defines it, and wick record -e probe:NAME records it"},
-		{"sched", "wick record -t offcpu shows waits and what for"},
+		{"list", "use perf list; wick record -e takes the same events"},
+		{"lock", "for waits for locks use wick record -t offcpu"},
+		{"mem", "wick does not record memory accesses; use perf mem"},
+		{"probe", "define the probe with perf probe, then use wick record -e probe:NAME"},
+		{"sched", "for waits and their reasons use wick record -t offcpu"},
 		{"stackcollapse", "use wick fold"},
-		{"stat", "wick does not count without samples; perf stat does"},
-		{"trace", "wick record -t trace -e EVENT shows where an event happens"},
+		{"stat", "wick does not count events; use perf stat"},
+		{"trace", "use wick record -t trace -e EVENT"},
 	};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (!strcmp(name, others[i].name))
@@ -110,12 +110,12 @@ static int unknown_command(const char *name)
 	const struct command *near = command_suggest(name);
 	const char *instead = instead_of(name);
 	if (instead)
-		return say_usage(NULL, "there is no command '%s': %s", name, instead);
+		return say_usage(NULL, "unknown command '%s': %s", name, instead);
 	if (name[0] == '-')
-		return say_usage(NULL, "there is no option %s; options come after a command", name);
+		return say_usage(NULL, "unknown option %s; options must follow the command", name);
 	if (near)
-		return say_usage(NULL, "there is no command '%s'; did you mean %s?", name, near->name);
-	return say_usage(NULL, "there is no command '%s'", name);
+		return say_usage(NULL, "unknown command '%s'; did you mean %s?", name, near->name);
+	return say_usage(NULL, "unknown command '%s'", name);
 }
 
 static int run(int argc, char **argv)

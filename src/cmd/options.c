@@ -160,12 +160,12 @@ static int unknown_option(const struct command *command, const char *typed, cons
 	CLEANUP_BUF struct buf spelling = {0};
 	struct match match;
 	if (suggest_option(command, name, &spelling))
-		return say_usage(command, "there is no option %s; did you mean %s?", typed, spelling.data);
+		return say_usage(command, "unknown option %s; did you mean %s?", typed, spelling.data);
 	for (size_t i = 0; commands[i]; i++)
 		if (commands[i] != command && match_exact(commands[i], name, &match))
-			return say_usage(command, "there is no option %s; it is one of wick %s", typed,
+			return say_usage(command, "unknown option %s; it is an option of wick %s", typed,
 					 commands[i]->name);
-	return say_usage(command, "there is no option %s", typed);
+	return say_usage(command, "unknown option %s", typed);
 }
 
 static int match_long(const struct command *command, const char *name, struct match *ret)
@@ -176,7 +176,7 @@ static int match_long(const struct command *command, const char *name, struct ma
 		return -1;
 	buf_printf(&typed, "--%s", name);
 	if (!*name)
-		return say_usage(command, "there is no option %s", typed.data);
+		return say_usage(command, "unknown option %s", typed.data);
 	unsigned found = match_prefix(command, name, false, ret, &spellings);
 	if (!found)
 		found = match_prefix(command, name, true, ret, &spellings);
@@ -208,13 +208,13 @@ static int store_number(struct parser *parser, const char *shown, const struct o
 		long long whole = strtoll(value, &end, 10);
 		number = (double)whole;
 		if (end == value || *end)
-			return say_usage(parser->command, "%s needs a whole number, not '%s'", shown, value);
+			return say_usage(parser->command, "%s must be a whole number, not '%s'", shown, value);
 		if (!errno)
 			*(long long *)field_of(parser, row) = whole;
 	} else {
 		number = strtod(value, &end);
 		if (end == value || *end || !isfinite(number))
-			return say_usage(parser->command, "%s needs a number, not '%s'%s%s", shown, value,
+			return say_usage(parser->command, "%s must be a number, not '%s'%s%s", shown, value,
 					 row->clash ? "; " : "", row->clash ? row->clash : "");
 		*(double *)field_of(parser, row) = number;
 	}
@@ -244,7 +244,7 @@ static int store_choice(struct parser *parser, const char *shown, const struct o
 	}
 	if (nearest)
 		return say_usage(parser->command, "%s cannot be '%s'; did you mean %s?", shown, value, nearest);
-	return say_usage(parser->command, "%s cannot be '%s'; it is one of %s", shown, value, list.data);
+	return say_usage(parser->command, "%s cannot be '%s'; use one of %s", shown, value, list.data);
 }
 
 static void store_commas(struct option_list *list, const char *value)
@@ -351,8 +351,8 @@ static int take_option(struct parser *parser, const char *shown, struct match ma
 			return say_usage(parser->command, "%s needs a value: %s", shown,
 					 row->argument ? row->argument : "VALUE");
 		if (looks_like_option(parser, next))
-			return say_usage(parser->command, "%s needs a value; if %s is meant, write %s=%s", shown, next,
-					 shown, next);
+			return say_usage(parser->command, "%s needs a value; if the value is %s, use %s=%s", shown,
+					 next, shown, next);
 		value = next;
 		parser->at++;
 	}
@@ -407,7 +407,7 @@ static int take_letters(struct parser *parser, const char *letters)
 			return unknown_option(parser->command, typed.data, letters);
 		}
 		if (!row)
-			return say_usage(parser->command, "there is no option -%c (in -%s)", *letter, letters);
+			return say_usage(parser->command, "unknown option -%c (in -%s)", *letter, letters);
 		bool flag = !takes_value(row);
 		const char *value = flag || !letter[1] ? NULL : letter[1] == '=' ? letter + 2 : letter + 1;
 		int code = take_option(parser, shown, (struct match){row, false}, value);

@@ -150,7 +150,7 @@ static int read_all(struct loading *loading, const char *name, bool filtered)
 	collector_finish(loading->collector, profile);
 	if (!profile || profile->sample_count > before || filtered)
 		return -1;
-	say_error("%s: no samples in it", name);
+	say_error("%s: no samples", name);
 	return EXIT_FAILED;
 }
 

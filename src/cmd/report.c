@@ -217,7 +217,7 @@ static int settle_sort_keys(struct report_options *options)
 		bool short_symbol = length == 3 && !strncmp(at, "sym", 3);
 		if (!*key && !*other && !short_symbol)
 			return say_usage(&command_report,
-					 "--sort is self, total or name, or what --by takes, not '%.*s'", (int)length,
+					 "--sort must be self, total, name or a value of --by, not '%.*s'", (int)length,
 					 at);
 		const char *by = short_symbol ? "function" : plain_name(*key);
 		if (*key || short_symbol) {
@@ -228,10 +228,10 @@ static int settle_sort_keys(struct report_options *options)
 		at += length + (at[length] == ',');
 	}
 	if (count > 1 && !function)
-		return say_usage(&command_report, "--sort %s: a table has rows of one kind, such as --by %s",
+		return say_usage(&command_report, "--sort %s: only one kind of row is supported; use --by %s",
 				 options->sort, first);
 	if (function && strstr(options->sort, "comm"))
-		say_note("rows are functions of all threads; --by comm has a row for each name of a thread");
+		say_note("showing functions of all threads; for thread names use --by comm");
 	if (first && !options->by)
 		options->by = function ? "function" : first;
 	options->sort = "self";
@@ -255,7 +255,7 @@ static int settle_call_graph(struct report_options *options)
 	if (!at || !strncmp(at, "none", 4))
 		return -1;
 	if (!strncmp(at, "folded", 6))
-		return say_usage(&command_report, "-g %s: wick fold FILE prints folded stacks", at);
+		return say_usage(&command_report, "-g %s: use wick fold FILE", at);
 	bool callee = strstr(at, "callee");
 	options->bottom_up = options->bottom_up || callee;
 	options->tree = !options->bottom_up;
@@ -283,7 +283,7 @@ static int settle(struct report_options *options)
 		return say_usage(command, "--tree and --bottom-up cannot be used together");
 	bool tree = options->tree || options->bottom_up;
 	if (tree && options->by && !is(options->by, "function"))
-		return say_usage(command, "trees are made of functions: --by %s has no tree", options->by);
+		return say_usage(command, "--by %s has no tree: trees show functions", options->by);
 	if (options->json && options->csv)
 		return say_usage(command, "--json and --csv cannot be used together");
 	if (options->format &&
@@ -335,7 +335,9 @@ static void write_tree(struct run *run)
 	tree_lines_build(&lines, &tree, &pruning);
 	report->total = tree.total[0][0];
 	report->kind = options->bottom_up ? "bottom-up" : "tree";
-	report->heading = options->bottom_up ? "Function, below it its callers" : "Function, below it what it called";
+	report->heading = options->bottom_up ? "Function, with its callers below" :
+					       "Function, with its callees "
+					       "below";
 	if (is(options->format, "json"))
 		report_json_tree(report, &tree, &lines, &run->out);
 	else if (is(options->format, "csv"))
@@ -388,11 +390,11 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 	bool threads_known = profile_names_threads(profile, report->value);
 	report->flat_groups = by_thread || by_process || by_comm;
 	if (by_place && !run->options.input.has_recording)
-		report->note = "text tells no CPUs and no cgroups; perf.data does";
+		report->note = "text has no CPUs and cgroups; use perf.data";
 	else if (report->flat_groups && !threads_known)
-		report->note = "the input names no threads: the outermost frame stands for them";
+		report->note = "the input has no thread names: using the outermost frame";
 	else if (is(by, "module") && !names_modules(profile))
-		report->note = "the input names no modules; perf script text does";
+		report->note = "the input has no module names; use perf.data or perf script text";
 	if ((by_thread || by_process) && threads_known)
 		function_table_threads(table, profile, report->value, by_process);
 	else
@@ -471,7 +473,7 @@ static int report_loaded(struct run *run)
 	if (run->profile.differential) {
 		run->tree_options.values[0] = run->tree_options.values[1];
 		run->tree_options.values[1] = PROFILE_NONE;
-		run->report.note = "the input compares two profiles; this is the second one (wick flame draws both)";
+		run->report.note = "the input compares two profiles: showing the second (draw both with wick flame)";
 	}
 	run->report.profile = &run->profile;
 	run->report.value = run->tree_options.values[0];

@@ -101,7 +101,7 @@ static int print_files(struct script *script, const struct option_list *files)
 		result = print_file(script, files->count ? files->items[i] : input_without_files(&room));
 	if (result < 0 && !script_text_printed(script->text) && !script->options->header_only) {
 		bool filtered = script->filter->any || script->options->input.event_filter;
-		say_error(filtered ? "no sample fits the filters" : "no samples in it");
+		say_error(filtered ? "no sample matches the filters" : "no samples");
 		result = EXIT_FAILED;
 	}
 	if (result < 0)

@@ -53,8 +53,8 @@ int script_fields_parse(unsigned *fields, const char *text, struct err *err)
 			i++;
 		if (i == count)
 			return err_set(err, ERR_USAGE,
-				       "-F knows comm, pid, tid, cpu, time, period, event, ip, sym, symoff and dso, "
-				       "not '%.*s'",
+				       "-F must be comm, pid, tid, cpu, time, period, event, ip, sym, symoff or "
+				       "dso, not '%.*s'",
 				       (int)length, text);
 		*fields = take ? *fields | known[i].bit : *fields & ~known[i].bit;
 		text += length + (text[length] == ',');

@@ -87,26 +87,26 @@ static const char *guess_table(const char *data, size_t size)
 {
 	size_t seen = size < HEAD_OF_TABLE ? size : HEAD_OF_TABLE;
 	if (starts_with(data, size, "Before  ") && memmem(data, seen, "\nAfter   ", 9))
-		return "this is the table of wick diff; wick diff A B -o diff.svg draws the difference, and wick diff "
-		       "--format folded A B | wick flame does too";
+		return "this is a table of wick diff; use wick diff A B -o diff.svg, or wick diff --format "
+		       "folded A B | wick flame";
 	if (starts_with(data, size, "Total   ") && memmem(data, seen, "\nInput   ", 9))
-		return "this is the table of wick report; give wick the recording or the folded stacks";
+		return "this is a table of wick report; use the recording or the folded stacks";
 	return NULL;
 }
 
 static const char *guess_rubbish(const char *data, size_t size)
 {
 	if (size >= 8 && (memcmp(data, "PERFILE2", 8) == 0 || memcmp(data, "2ELIFREP", 8) == 0))
-		return "this is a perf.data file inside a compressed one; decompress it first";
+		return "this is a compressed perf.data file; decompress it first";
 	if (size >= 4 && memcmp(data, "\177ELF", 4) == 0)
-		return "this is a program, not a profile of it";
+		return "this is a program, not a profile";
 	if (size >= 5 && (memcmp(data, "<?xml", 5) == 0 || memcmp(data, "<svg ", 5) == 0))
-		return "this is XML, perhaps a finished flame graph; give wick the stacks it was made of";
+		return "this is XML, possibly a flame graph; use the recording or the folded stacks";
 	if (size >= 3 && memcmp(data, "BZh", 3) == 0)
-		return "this is bzip2 data; decompress it first (gzip, xz and zstd are read as they are)";
+		return "this is bzip2 data; decompress it first (gzip, xz and zstd are supported)";
 	if (is_binary(data, size) || memchr(data, '\0', size))
-		return "binary data; wick reads perf.data, the text of perf script and folded stacks";
-	return "no line looks like perf script text or like a folded stack (\"main;work 12\")";
+		return "unknown binary data; wick reads perf.data, perf script text and folded stacks";
+	return "no line is perf script text or a folded stack (\"main;work 12\")";
 }
 
 const struct import_format *detect_format(const char *data, size_t size, bool perl, const char **ret_guess)

@@ -92,7 +92,7 @@ static size_t take_count(const char *line, size_t length, struct count *ret_coun
 	bool number = at < length && is_digit(line[at]);
 	if (!number || !at || !is_space(line[at - 1])) {
 		bool negative = at && line[at - 1] == '-' && number && (at < 2 || is_space(line[at - 2]));
-		*reason = negative ? "a negative count" : "no count at the end of the line";
+		*reason = negative ? "negative count" : "no count at the end of the line";
 		return 0;
 	}
 	int64_t value = 0;
@@ -111,7 +111,7 @@ static size_t take_count(const char *line, size_t length, struct count *ret_coun
 	}
 	overflow |= round_up && __builtin_add_overflow(value, 1, &value);
 	if (overflow) {
-		*reason = "a count that does not fit 64 bits";
+		*reason = "count does not fit into 64 bits";
 		return 0;
 	}
 	while (decimals && value % 10 == 0) {
@@ -122,7 +122,7 @@ static size_t take_count(const char *line, size_t length, struct count *ret_coun
 	while (at && is_space(line[at - 1]))
 		at--;
 	if (!at)
-		*reason = "a count without a stack";
+		*reason = "count without a stack";
 	return at;
 }
 
@@ -316,7 +316,7 @@ static bool parse_line(struct parser *parser, const char *line, size_t length, c
 		}
 	}
 	if (stack_length > UINT32_MAX - 1) {
-		shard_bad_line(parser->shard, "a stack longer than 4 GB");
+		shard_bad_line(parser->shard, "stack longer than 4 GB");
 		return false;
 	}
 	size_t known = parser->profile->stack_count;

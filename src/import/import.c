@@ -128,8 +128,8 @@ static int check_result(const struct job *job, unsigned workers, const struct er
 	if (report->first_bad[0])
 		return err_set(err, ERR_EMPTY, "%s; no stack could be read", report->first_bad);
 	if (report->first_cut[0])
-		return err_set(err, ERR_EMPTY, "%s: the input ends inside its only stack", report->first_cut);
-	return err_set(err, ERR_EMPTY, "%s: no stacks in it", source_name(job->blocks->source));
+		return err_set(err, ERR_EMPTY, "%s: the input ends within its only stack", report->first_cut);
+	return err_set(err, ERR_EMPTY, "%s: contains no stacks", source_name(job->blocks->source));
 }
 
 static int run(struct profile *profile, struct blocks *blocks, const struct import_format *format,
@@ -185,7 +185,7 @@ int import_file(struct profile *profile, const char *path, const struct import_o
 	else if (blocks.failed.code)
 		result = err_set(err, blocks.failed.code, "%s", err_text(&blocks.failed));
 	else if (!size)
-		result = err_set(err, ERR_EMPTY, "%s: empty; there is nothing to read", source_name(source));
+		result = err_set(err, ERR_EMPTY, "%s: the input is empty", source_name(source));
 	else
 		result = err_set(err, ERR_FORMAT, "%s: %s", source_name(source), guess);
 	blocks_release(&blocks);

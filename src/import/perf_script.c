@@ -405,7 +405,7 @@ static void take_stray_line(struct parser *parser, const char *line, size_t leng
 	else if (perf_event_parse(line, length, &event) && event.rest)
 		begin_sample(parser, &event);
 	else
-		shard_bad_line(parser->shard, "a stack line without an event line before it");
+		shard_bad_line(parser->shard, "stack line without an event line before it");
 }
 
 static void cut_off(struct parser *parser)

@@ -133,7 +133,8 @@ int source_open(struct source **ret_source, const char *path, const struct impor
 	struct stat status;
 	if (!result && fstat(source->fd, &status) == 0) {
 		if (S_ISDIR(status.st_mode))
-			result = err_set(err, ERR_OPEN, "%s: is a directory; name the files in it", source->name);
+			result = err_set(err, ERR_OPEN, "%s: is a directory; use the names of files in it",
+					 source->name);
 		else if (S_ISREG(status.st_mode))
 			source->size = (uint64_t)status.st_size;
 	}
@@ -185,8 +186,8 @@ static ssize_t read_plain(struct source *source, char *to, size_t size, struct e
 
 static int damaged(struct source *source, struct err *err, const char *what)
 {
-	return err_set(err, ERR_FORMAT, "%s: the %s data is %s; what came before was used", source->name, what,
-		       source->raw_ended ? "cut off" : "damaged");
+	return err_set(err, ERR_FORMAT, "%s: the %s data is %s; using everything before", source->name, what,
+		       source->raw_ended ? "truncated" : "damaged");
 }
 
 static ssize_t read_gzip(struct source *source, char *to, size_t size, struct err *err)

@@ -106,10 +106,10 @@ static int read_attrs(struct perfdata *data, int fd, uint64_t file_size, const s
 {
 	uint64_t each = header->attr_size;
 	if (each < ATTR_LEAST + sizeof(struct file_section) || each > 65536 || header->attrs.size < each)
-		return err_set(err, ERR_FORMAT, "%s: its header is damaged: no event is described", data->name);
+		return err_set(err, ERR_FORMAT, "%s: damaged header: it describes no event", data->name);
 	CLEANUP_FREE uint8_t *attrs = read_section(fd, file_size, header->attrs);
 	if (!attrs)
-		return err_set(err, ERR_FORMAT, "%s: is cut off before its first record", data->name);
+		return err_set(err, ERR_FORMAT, "%s: truncated before its first record", data->name);
 	for (uint64_t i = 0; i < header->attrs.size / each; i++) {
 		const uint8_t *attr = attrs + i * each;
 		struct file_section ids_at;
@@ -118,7 +118,7 @@ static int read_attrs(struct perfdata *data, int fd, uint64_t file_size, const s
 		if (!ids)
 			ids_at.size = 0;
 		if (!sources_add(&data->sources, attr, each - sizeof ids_at, ids, ids_at.size / 8))
-			return err_set(err, ERR_FORMAT, "%s: has more events or event ids than wick reads", data->name);
+			return err_set(err, ERR_FORMAT, "%s: too many events or event IDs", data->name);
 	}
 	return 0;
 }
@@ -158,16 +158,16 @@ static int open_file(struct perfdata *data, int fd, uint64_t file_size, size_t m
 {
 	struct file_header header = {0};
 	if (!read_at(fd, 0, &header, FILE_HEADER_LEAST))
-		return err_set(err, ERR_FORMAT, "%s: is cut off within its header", data->name);
+		return err_set(err, ERR_FORMAT, "%s: truncated within its header", data->name);
 	if (header.size >= sizeof header && !read_at(fd, 0, &header, sizeof header))
-		return err_set(err, ERR_FORMAT, "%s: is cut off within its header", data->name);
+		return err_set(err, ERR_FORMAT, "%s: truncated within its header", data->name);
 	if (header.size < FILE_HEADER_LEAST)
-		return err_set(err, ERR_FORMAT, "%s: its header is damaged", data->name);
+		return err_set(err, ERR_FORMAT, "%s: damaged header", data->name);
 	int result = read_attrs(data, fd, file_size, &header, err);
 	if (result < 0)
 		return result;
 	if (header.data.offset > file_size || header.data.offset > PLACE_OFFSET)
-		return err_set(err, ERR_FORMAT, "%s: is cut off before its first record", data->name);
+		return err_set(err, ERR_FORMAT, "%s: truncated before its first record", data->name);
 	uint64_t limit = file_size;
 	/* perf writes the size of the data when it ends: 0 means that it did not come to that. */
 	if (header.data.size == 0 || header.data.size > file_size - header.data.offset) {
@@ -185,7 +185,7 @@ static int store(struct perfdata *data, int fd, const void *head, size_t head_si
 {
 	int copy = window_temporary();
 	if (copy < 0)
-		return err_set(err, ERR_IO, "%s: cannot make a temporary file: %s", data->name, strerror(errno));
+		return err_set(err, ERR_IO, "%s: cannot create a temporary file: %s", data->name, strerror(errno));
 	CLEANUP_FREE uint8_t *block = mem_alloc(1 << 20);
 	const uint8_t *from = head;
 	for (size_t count = head_size;;) {
@@ -193,7 +193,8 @@ static int store(struct perfdata *data, int fd, const void *head, size_t head_si
 			ssize_t wrote = write(copy, from, count);
 			if (wrote <= 0 && errno != EINTR) {
 				close(copy);
-				return err_set(err, ERR_IO, "%s: cannot store it: %s", data->name, strerror(errno));
+				return err_set(err, ERR_IO, "%s: cannot write a temporary file: %s", data->name,
+					       strerror(errno));
 			}
 			from += wrote > 0 ? wrote : 0;
 			count -= wrote > 0 ? (size_t)wrote : 0;
@@ -225,15 +226,17 @@ static void prefill(struct stream *stream, const uint8_t *bytes, size_t size)
 static int check_magic(const struct perfdata *data, const uint8_t *bytes, size_t size, struct err *err)
 {
 	if (size >= 8 && memcmp(bytes, PERFDATA_MAGIC_SWAPPED, 8) == 0)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "%s: was recorded on a big-endian machine; wick reads little-endian perf.data",
+		return err_set(err, ERR_UNSUPPORTED, "%s: recorded on a big-endian machine, which is not supported",
 			       data->name);
 	if (size >= 8 && memcmp(bytes, PERFDATA_MAGIC_OLD, 8) == 0)
-		return err_set(err, ERR_UNSUPPORTED, "%s: was written by a perf older than Linux 3.2", data->name);
+		return err_set(err, ERR_UNSUPPORTED,
+			       "%s: written by perf before Linux 3.2, which is not "
+			       "supported",
+			       data->name);
 	if (size < 8 || memcmp(bytes, PERFDATA_MAGIC, 8) != 0)
-		return err_set(err, ERR_FORMAT, "%s: is not a perf.data file", data->name);
+		return err_set(err, ERR_FORMAT, "%s: not a perf.data file", data->name);
 	if (size < PIPE_HEADER_SIZE)
-		return err_set(err, ERR_FORMAT, "%s: is cut off within its header", data->name);
+		return err_set(err, ERR_FORMAT, "%s: truncated within its header", data->name);
 	return 0;
 }
 
@@ -338,7 +341,7 @@ static int open_member(struct perfdata *data, const char *folder, const char *me
 	struct stat status;
 	int result = 0;
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		result = err_set(err, ERR_FORMAT, "%s: is not a file", path.data);
+		result = err_set(err, ERR_FORMAT, "%s: not a regular file", path.data);
 	else if (data->stream_count == 0)
 		result = open_seekable(data, fd, (uint64_t)status.st_size, memory, err);
 	else

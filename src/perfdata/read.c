@@ -189,6 +189,6 @@ int perfdata_read(struct perfdata *data, const struct event_sink *sink, struct e
 	if (result < 0)
 		return result;
 	if (!data->sources.count)
-		return err_set(err, ERR_FORMAT, "%s: describes no event, so its records cannot be read", data->name);
+		return err_set(err, ERR_FORMAT, "%s: cannot read records, because no event is described", data->name);
 	return 0;
 }

@@ -491,7 +491,7 @@ int perfdata_writer_open(struct perfdata_writer **ret_writer, const char *path,
 	/* The header is completed at the end, so there must be a way back. */
 	bool is_pipe = !strcmp(path, "-") || (stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
 	if (is_pipe)
-		return err_set(err, ERR_USAGE, "cannot write a recording to a pipe; name a file");
+		return err_set(err, ERR_USAGE, "cannot write a recording to a pipe; use a file");
 	if (!options->source_count)
 		return err_set(err, ERR_USAGE, "cannot write %s: there is no event to describe", path);
 	struct perfdata_writer *writer = mem_zalloc(1, sizeof *writer);

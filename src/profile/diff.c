@@ -100,7 +100,7 @@ static str_id copy_string(struct profile *into, const struct profile *from, str_
 int diff_add_run(struct diff *diff, enum diff_side side, struct profile *run, value_id value, struct err *err)
 {
 	if (profile_total(run, value) <= 0)
-		return err_set(err, ERR_EMPTY, "the weights sum up to nothing: there is nothing to compare");
+		return err_set(err, ERR_EMPTY, "the sum of the weights is zero: nothing to compare");
 	if (!diff->runs[side]) {
 		diff->event[side] = copy_string(&diff->profile, run, run->values[value].name);
 		diff->unit[side] = copy_string(&diff->profile, run, run->values[value].unit);

@@ -21,9 +21,9 @@ static int parse_limit(struct gate *gate, const char *from, struct err *err)
 	while (*end == ' ')
 		end++;
 	if (!number || *end)
-		return err_set(err, ERR_USAGE, "'%s': '%s' is no percentage such as 3%%", gate->text, from);
+		return err_set(err, ERR_USAGE, "'%s': '%s' must be a percentage such as 3%%", gate->text, from);
 	if (limit < 0)
-		return err_set(err, ERR_USAGE, "'%s': a limit cannot be negative", gate->text);
+		return err_set(err, ERR_USAGE, "'%s': the threshold must not be negative", gate->text);
 	gate->limit = limit;
 	return 0;
 }
@@ -33,8 +33,7 @@ int gate_parse(struct gate *gate, const char *text, struct err *err)
 	struct gate parsed = {.text = text};
 	const char *compare = strrchr(text, '>');
 	if (!compare)
-		return err_set(err, ERR_USAGE, "'%s' has no '>'; write total>3%%, func:NAME>2%% or self:NAME>2%%",
-			       text);
+		return err_set(err, ERR_USAGE, "'%s' has no '>'; use total>3%%, func:NAME>2%% or self:NAME>2%%", text);
 	const char *subject = text + strspn(text, " ");
 	size_t length = (size_t)(compare - subject);
 	while (length && subject[length - 1] == ' ')
@@ -46,9 +45,9 @@ int gate_parse(struct gate *gate, const char *text, struct err *err)
 		parsed.name = subject + 5;
 		parsed.name_length = length - 5;
 		if (!parsed.name_length)
-			return err_set(err, ERR_USAGE, "'%s' names no function", text);
+			return err_set(err, ERR_USAGE, "'%s' has no function name", text);
 	} else {
-		return err_set(err, ERR_USAGE, "'%s': before '>' stands total, func:NAME or self:NAME", text);
+		return err_set(err, ERR_USAGE, "'%s': use total, func:NAME or self:NAME before '>'", text);
 	}
 	int code = parse_limit(&parsed, compare + 1, err);
 	if (code < 0)

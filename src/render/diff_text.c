@@ -123,11 +123,12 @@ static void add_noise(struct buf *out, const struct diff_view *view)
 	const struct diff *diff = view->diff;
 	struct buf text CLEANUP_BUF = {0};
 	if (diff->repeats)
-		buf_str(&text, "judged by the spread of the runs");
+		buf_str(&text, "confidence from the variance of the runs");
 	else if (diff->counting == COUNTING_STACKS)
-		buf_str(&text, "judged by how the weights spread over stacks, since they are no sample counts");
+		buf_str(&text, "confidence from the spread of weights over stacks, because they are not sample "
+			       "counts");
 	else
-		buf_str(&text, "judged by the number of samples, ");
+		buf_str(&text, "confidence from the number of samples, ");
 	if (!diff->repeats && diff->counting != COUNTING_STACKS) {
 		add_weight(&text, diff->samples[DIFF_BEFORE]);
 		buf_str(&text, " and ");
@@ -211,7 +212,7 @@ static void add_titles(struct buf *out, const struct diff_view *view, enum diff_
 	screen_right(out, "Weight", RELATIVE_COLUMNS);
 	buf_str(out, "  ");
 	screen_right(out, "Confidence", CONFIDENCE_COLUMNS);
-	buf_str(out, sort == DIFF_SORT_SELF ? "  Function itself" : "  Function with its callees");
+	buf_str(out, sort == DIFF_SORT_SELF ? "  Function (self)" : "  Function (total, with callees)");
 	screen_style(out, view->colour, STYLE_PLAIN);
 	buf_char(out, '\n');
 }
@@ -266,7 +267,7 @@ void diff_verdict(const struct diff *diff, const struct gate *gate, struct buf *
 	buf_str(out, gate->failed ? "FAIL " : "pass ");
 	text_terminal(out, gate->text, strlen(gate->text));
 	if (!gate->found) {
-		buf_str(out, ": no such function in either profile, so it did not grow");
+		buf_str(out, ": no such function in either profile");
 		return;
 	}
 	buf_printf(out, ": %+.2f %%", gate->growth);

@@ -111,10 +111,10 @@ static int parse_extra(struct nameattr *attributes, const struct place *place, c
 				       place->path, place->line, key);
 		for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
 			if (strlen(taken[i]) == name && !memcmp(text, taken[i], name))
-				return err_set(err, ERR_FORMAT, "%s:%lu: give %s by itself and not in %s", place->path,
+				return err_set(err, ERR_FORMAT, "%s:%lu: use the key %s, not %s", place->path,
 					       place->line, taken[i] + (taken[i][0] == 'x' ? 6 : 0), key);
 		if (has_attribute(&list, text, name))
-			return err_set(err, ERR_FORMAT, "%s:%lu: %.*s is twice in %s", place->path, place->line,
+			return err_set(err, ERR_FORMAT, "%s:%lu: %.*s is repeated in %s", place->path, place->line,
 				       (int)name, text, key);
 		buf_char(&list, ' ');
 		buf_add(&list, text, name);
@@ -159,14 +159,13 @@ static int set_attribute(struct nameattr *attributes, struct nameattr_entry *ent
 		if (strcmp(key, fields[i].key) != 0)
 			continue;
 		if (fields[i].to == &entry->href && runs_script(value)) {
-			drop(attributes, place, key, "would run script and was left out");
+			drop(attributes, place, key, "would run a script: skipped");
 			return 0;
 		}
 		*fields[i].to = *value ? arena_copy(&attributes->arena, value, strlen(value)) : NULL;
 		return 0;
 	}
-	drop(attributes, place, key,
-	     strncasecmp(key, "on", 2) ? "is not known and was left out" : "would run script and was left out");
+	drop(attributes, place, key, strncasecmp(key, "on", 2) ? "is unknown: skipped" : "would run a script: skipped");
 	return 0;
 }
 
@@ -203,7 +202,7 @@ static int check_extras(const struct nameattr_entry *entry, const struct place *
 	for (const char *at = entry->a_extra; *at;) {
 		size_t name = strcspn(at + 1, "=");
 		if (has_attribute(&list, at + 1, name))
-			return err_set(err, ERR_FORMAT, "%s:%lu: %.*s is in g_extra and in a_extra", place->path,
+			return err_set(err, ERR_FORMAT, "%s:%lu: %.*s is both in g_extra and in a_extra", place->path,
 				       place->line, (int)name, at + 1);
 		at = strchr(at + 1 + name + 2, '"') + 1; /* values hold no bare quote */
 	}
@@ -249,7 +248,7 @@ int nameattr_read(struct nameattr *attributes, const char *path, struct err *err
 		while (length && (line[length - 1] == '\n' || line[length - 1] == '\r'))
 			line[--length] = '\0';
 		if (memchr(line, '\0', (size_t)length))
-			code = err_set(err, ERR_FORMAT, "%s:%lu: the line holds a NUL byte", path, place.line);
+			code = err_set(err, ERR_FORMAT, "%s:%lu: the line contains a NUL byte", path, place.line);
 		else if (length)
 			code = read_line(attributes, &place, line, err);
 	}

@@ -292,12 +292,15 @@ static const struct state_row {
 } state_rows[PALETTE_STATES] = {
 	{NULL, {grey, NULL}, {safe_thread, NULL}},
 	{"[running]", {red, "running"}, {safe_kernel, "running"}},
-	{"[runnable]", {yellow, "waits for a CPU"}, {safe_inlined, "waits for a CPU"}},
+	{"[runnable]", {yellow, "waiting for a CPU"}, {safe_inlined, "waiting for a CPU"}},
 	{"[sleeping]", {io, "sleeps"}, {safe_scoped, "sleeps"}},
-	{"[lock]", {purple, "waits for a lock"}, {safe_waker, "waits for a lock"}},
-	{"[disk]", {aqua, "waits for a disk (uninterruptible)"}, {safe_jit, "waits for a disk (uninterruptible)"}},
+	{"[lock]", {purple, "waiting for a lock"}, {safe_waker, "waiting for a lock"}},
+	{"[disk]",
+	 {aqua, "waiting for a disk (uninterruptible)"},
+	 {safe_jit, "waiting for a disk "
+		    "(uninterruptible)"}},
 	{"[minor]", {mem, "minor faults"}, {safe_jit, "minor faults"}},
-	{"[major]", {orange, "major faults (read from a disk)"}, {safe_kernel, "major faults (read from a disk)"}},
+	{"[major]", {orange, "major faults (read from disk)"}, {safe_kernel, "major faults (read from disk)"}},
 };
 
 unsigned palette_state_of(const char *name)

@@ -306,10 +306,13 @@ static void draw_nothing(struct top_drawing *d, size_t page_lines)
 	struct top_line line = top_line_new(d);
 	top_put_spaces(&line, TOP_GUTTER);
 	if (state->search.size) {
-		top_put(&line, STYLE_DIM, "no function or module is called ");
+		top_put(&line, STYLE_DIM, "no function or module matches ");
 		top_put(&line, STYLE_DIM, state->search.data);
 	} else {
-		top_put(&line, STYLE_DIM, state->paused ? "paused" : "no samples yet: it does not run on a CPU");
+		top_put(&line, STYLE_DIM,
+			state->paused ? "paused" :
+					"no samples yet: the target is not running "
+					"on a CPU");
 	}
 	top_line_end(d, &line);
 	for (size_t i = 1; i < page_lines; i++)

@@ -117,7 +117,7 @@ void top_draw_figures(struct top_drawing *d)
 			buf_clear(&text);
 			buf_str(&text, " · ");
 			add_share(&text, quality->samples - quality->unresolved, quality->samples);
-			buf_str(&text, " with all names");
+			buf_str(&text, " resolved");
 			top_put_whole(&line, STYLE_PLAIN, text.data);
 		}
 	}
@@ -177,7 +177,7 @@ void top_draw_foot(struct top_drawing *d)
 	struct top_line line = top_line_new(d);
 	top_put(&line, STYLE_ACCENT, " / ");
 	top_put(&line, STYLE_BOLD, state->search.data ? state->search.data : "");
-	top_put(&line, STYLE_DIM, state->typing ? "▏  ⏎ keep  esc clear" : "  esc shows all functions again");
+	top_put(&line, STYLE_DIM, state->typing ? "▏  ⏎ keep  esc clear" : "  esc show all functions");
 	buf_add(d->out, line.text.data, line.text.size);
 	buf_release(&line.text);
 }
@@ -187,20 +187,20 @@ void top_draw_help(struct top_drawing *d, size_t lines)
 	static const struct hint rows[] = {
 		{"q, Ctrl-C", "end"},
 		{"↑ ↓ j k", "move; page up and down, home, end (g, G)"},
-		{"⏎ → l", "who calls the function and what it calls; in trees: open or close"},
-		{"← esc", "close, back to the functions"},
-		{"t", "the call tree of everything"},
-		{"s", "sort by own time or by total time"},
-		{"K", "without the kernel: its time is that of the function that called it"},
-		{"/", "only functions and modules whose name has this in it"},
-		{"w", "how far back: 2, 5, 10, 30, 60 s, or since the start"},
-		{"z", "begin to count anew"},
-		{"p space", "pause: nothing is recorded until it is pressed again"},
-		{"f", "freeze the screen; recording goes on"},
-		{"+ -", "refresh more or less often"},
+		{"⏎ → l", "callers and callees of the function; in trees: open or close"},
+		{"← esc", "close, back to the list of functions"},
+		{"t", "call tree"},
+		{"s", "sort by self or total time"},
+		{"K", "hide kernel functions: add their time to their callers"},
+		{"/", "search: show functions and modules with this text in their name"},
+		{"w", "time window: 2, 5, 10, 30, 60 s, or since the start"},
+		{"z", "reset the counts"},
+		{"p space", "pause or resume recording"},
+		{"f", "freeze the screen; recording continues"},
+		{"+ -", "update more or less often"},
 		{"", ""},
-		{"", "Self: time in the function itself. Total: also in what it called."},
-		{"", "Any key goes back."},
+		{"", "Self: time in the function itself. Total: including its callees."},
+		{"", "Press any key to go back."},
 	};
 	size_t count = sizeof rows / sizeof *rows;
 	for (size_t i = 0; i < lines; i++) {

@@ -134,7 +134,7 @@ class App {
   findZoom() {
     const found = resolvePath(this.tree, this.state.zoom);
     this.zoom = found.node;
-    if (!found.whole) this.notice = "The frame this view was zoomed into is not in it any more.";
+    if (!found.whole) this.notice = "The zoomed frame is not in this view.";
     const stays = this.selected >= 0 && this.tree.contains(this.zoom, this.selected);
     if (!stays) this.selected = this.zoom > 0 ? this.zoom : -1;
   }
@@ -212,7 +212,7 @@ class App {
     if (this.empty) this.empty.remove();
     this.empty = null;
     if (!empty) return;
-    const text = this.state.filters.length ? "No stacks are left by these filters." : "This profile has no samples.";
+    const text = this.state.filters.length ? "No stacks match these filters." : "This profile has no samples.";
     this.empty = html("p", { class: "empty" }, text);
     this.host.append(this.empty);
   }

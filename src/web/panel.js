@@ -107,14 +107,14 @@ function factsOf(app, node) {
   const nameId = tree.name[node];
   const facts = profile.diff ? changeFacts(app, node) : weightFacts(app, node);
   if (node === 0 && app.weights.filtered)
-    facts.push(["left by the filters", percent(tree.total[0], app.profileTotal), "of the profile"]);
+    facts.push(["after filters", percent(tree.total[0], app.profileTotal), "of the profile"]);
   if (zoom > 0 && node !== zoom && tree.contains(zoom, node))
     facts.push(["of zoomed", percent(tree.total[node], tree.total[zoom]), " "]);
   if (node !== 0) {
     const { total, self } = app.functionTotals();
     facts.push(["function", percent(total[nameId], tree.total[0]), "self " + percent(self[nameId], tree.total[0]),
-      `This function in all stacks: ${numbers.amount(total[nameId])} with what it calls, ` +
-      `${numbers.amount(self[nameId])} by itself`]);
+      `This function in all stacks: ${numbers.amount(total[nameId])} including callees, ` +
+      `${numbers.amount(self[nameId])} self`]);
   }
   const module = lookUp(json.modules, json.module, nameId);
   const file = lookUp(json.files, json.file, nameId);
@@ -129,9 +129,9 @@ function weightFacts({ tree, numbers }, node) {
   const exact = (weight) => numbers.count(weight) + " " + numbers.unit;
   const fact = (term, weight, tip) =>
     [term, numbers.inUnits(weight) || exact(weight), percent(weight, tree.total[0]), tip + ": " + exact(weight)];
-  const own = tree.leafFirst ? "Stacks that begin here" : "Spent in this frame itself";
+  const own = tree.leafFirst ? "Stacks that start here" : "Spent in this frame itself";
   return [
-    fact("total", tree.total[node], "This frame and what it " + (tree.leafFirst ? "was called by" : "calls")),
+    fact("total", tree.total[node], "This frame and its " + (tree.leafFirst ? "callers" : "callees")),
     fact("self", tree.self[node], own),
   ];
 }

@@ -3,20 +3,20 @@
  */
 
 const KEYS = [
-  ["Arrows", "select: towards the callees, the callers, left and right"],
+  ["Arrows", "select a frame: callee, caller, left, right"],
   ["Enter", "zoom into the selected frame"],
   ["Escape", "close, reset the zoom, then clear the search"],
-  ["Backspace", "undo (also the browser's back); Shift: redo"],
+  ["Backspace", "undo (also Back in the browser); Shift: redo"],
   ["0", "reset zoom, search and filters"],
   ["/ or Ctrl-F", "search by regular expression"],
   ["n, N", "next, previous match"],
   ["k", "keep only stacks through the selected function"],
-  ["x or h", "hide all stacks through it; Shift: only this subtree"],
+  ["x or h", "hide all stacks through the selected function; Shift: only this subtree"],
   ["c", "copy the name; Shift: the whole stack"],
-  ["r", "reverse: callers first or callees first"],
+  ["r", "reverse: start from callers or from callees"],
   ["i", "flame or icicle"],
   ["s", "sort by name or width"],
-  ["p", "colour-blind-safe colours"],
+  ["p", "colors for color-blind readers"],
   ["t", "light or dark"],
   ["l", "show or hide the legend"],
   ["m", "menu of the selected frame"],
@@ -94,7 +94,7 @@ class Popups {
         item("Search for this name", "", "find"));
     }
     items.push(item("Copy the name", "c", "copy"), item("Copy the stack", "C", "copystack"));
-    if (app.linkOf(node)) items.push(item("Open its link", "Ctrl-click", "link"));
+    if (app.linkOf(node)) items.push(item("Open link", "Ctrl-click", "link"));
     const name = app.tree.label(node);
     const menu = html("div",
       { class: "menu", role: "menu", "aria-label": name, keydown: (event) => this.menuKey(event) },
@@ -127,8 +127,8 @@ class Popups {
     const rows = KEYS.map(([key, text]) => html("div", {}, html("dt", {}, html("kbd", {}, key)), html("dd", {}, text)));
     this.dialog("Keys and help", html("dl", { class: "keys" }, ...rows),
       html("p", {}, "The wider a frame, the more ", json.countname || "samples",
-        " had it on the stack; colours are explained by the legend. ",
-        "The address holds the whole view: copy it to share what you see."),
+        " have it on the stack. The legend explains the colors. ",
+        "The URL contains the view: copy it to share what you see."),
       json.notes ? html("p", {}, "Notes: ", json.notes) : null);
   }
 

@@ -72,8 +72,8 @@ class Toolbar {
   updateCase(way) {
     const [sign, meaning] = {
       smart: ["Aa", "Smart case: a capital letter makes the search case-sensitive"],
-      ignore: ["aa", "Case is ignored"],
-      match: ["A", "Case must match"],
+      ignore: ["aa", "Ignore case"],
+      match: ["A", "Match case"],
     }[way];
     setPressed(this.matchCase, way === "match");
     this.matchCase.querySelector(".text").textContent = sign;
@@ -93,7 +93,7 @@ class Toolbar {
   foundTitle(app) {
     const { found } = app;
     const narrow = found.count - found.drawn.length;
-    return `${plural(found.count, "frame")} match, together ${app.numbers.amount(found.weight)}, ` +
+    return `${plural(found.count, "frame")} match, in total ${app.numbers.amount(found.weight)}, ` +
       `${percent(found.weight, found.whole)} of ${app.zoom > 0 ? "the zoomed frame" : "all"}` +
       (narrow > 0 ? `; ${integer.format(narrow)} of them too narrow to draw at this zoom` : "");
   }
@@ -110,7 +110,7 @@ class Toolbar {
       icicle: tool("icicle", "I", () => app.toggle("inverted"), "Icicle: root at the top", "Icicle"),
       reverse: tool("reverse", "R", () => app.toggle("reverse"), "Reverse: start from the callees", "Reverse"),
       sort: tool("sort", "S", () => app.cycleSort(), "Sort frames", "Name"),
-      colors: tool("colors", "P", () => app.cycleColors(), "Colour-blind-safe colours"),
+      colors: tool("colors", "P", () => app.cycleColors(), "Colors for color-blind readers"),
       legend: tool("legend", "L", () => app.toggleLegend(), "Legend"),
       theme: tool("dark", "T", () => app.cycleTheme(), "Switch theme"),
       help: tool("help", "?", () => app.popups.help(), "Keys and help"),

@@ -296,7 +296,7 @@ test("keep leaves only stacks through a function and rescales", async (page) => 
 
 test("filters that leave nothing say so", async (page) => {
   await page.open(SERVER, { hash: "hide=main" });
-  check(/No stacks are left/.test(await page.text(".empty")), "no message");
+  check(/No stacks match/.test(await page.text(".empty")), "no message");
   await page.press("0");
   same((await page.state()).total, 100, "total after the reset");
 });
@@ -530,7 +530,7 @@ test("an address of another profile or an edited one does no harm", async (page)
   await page.open(SERVER, { hash: "zoom=AAAABBBB&hide=nothing&sort=sideways&search=%E0%A4%A&cut=ZZZZ&reverse&&=1" });
   const { total, zoomed, search, sort } = await page.state();
   same([total, zoomed, search, sort], [100, null, "", "name"], "state");
-  check(/not in it/.test(await page.text(".notice")), "no notice");
+  check(/not in this view/.test(await page.text(".notice")), "no notice");
 });
 
 test("editing the address changes the view", async (page) => {

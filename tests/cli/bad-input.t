@@ -6,25 +6,25 @@ What cannot be read gives one line and exit code 1.
   wick: missing.txt: No such file or directory
   [1]
   $ wick fold .
-  wick: .: is a directory; name the files in it
+  wick: .: is a directory; use the names of files in it
   [1]
   $ mkdir d && wick flame d -o x.svg; ls
-  wick: d: is a directory; name the files in it
+  wick: d: is a directory; use the names of files in it
   d
   $ : >empty && wick fold empty
-  wick: empty: empty; there is nothing to read
+  wick: empty: the input is empty
   [1]
   $ wick flame empty -o x.svg
-  wick: empty: empty; there is nothing to read
+  wick: empty: the input is empty
   [1]
   $ wick report empty
-  wick: empty: empty; there is nothing to read
+  wick: empty: the input is empty
   [1]
   $ wick diff empty empty
-  wick: empty: empty; there is nothing to read
+  wick: empty: the input is empty
   [1]
   $ wick fold </dev/null
-  wick: standard input: empty; there is nothing to read
+  wick: standard input: the input is empty
   [1]
   $ wick fold <&-
   wick: standard input: cannot read: Bad file descriptor
@@ -34,43 +34,43 @@ What cannot be read gives one line and exit code 1.
   wick: secret: Permission denied
 
   $ head -c 4096 "$WICK" >rubbish && wick fold rubbish
-  wick: rubbish: this is a program, not a profile of it
+  wick: rubbish: this is a program, not a profile
   [1]
   $ printf '\0\1\2\3\4' >rubbish && wick fold rubbish
-  wick: rubbish: binary data; wick reads perf.data, the text of perf script and folded stacks
+  wick: rubbish: unknown binary data; wick reads perf.data, perf script text and folded stacks
   [1]
   $ wick flame rubbish -o x.svg; test -e x.svg
-  wick: rubbish: binary data; wick reads perf.data, the text of perf script and folded stacks
+  wick: rubbish: unknown binary data; wick reads perf.data, perf script text and folded stacks
   [1]
   $ printf 'just some words\nand more of them\n' | wick fold
-  wick: standard input: no line looks like perf script text or like a folded stack ("main;work 12")
+  wick: standard input: no line is perf script text or a folded stack ("main;work 12")
   [1]
 
 Recordings that are no recordings, or only their beginning.
 
   $ printf 'PERFILE2' >p && wick fold p
-  wick: p: is cut off within its header
+  wick: p: truncated within its header
   [1]
   $ printf 'PERFILE2\150\0\0\0\0\0\0\0' >p && wick report p
-  wick: p: is cut off within its header
+  wick: p: truncated within its header
   [1]
   $ { printf 'PERFILE2\150\0\0\0\0\0\0\0\220\0\0\0\0\0\0\0'; head -c 200 /dev/zero; } >p && wick flame p -o x.svg; test -e x.svg
-  wick: p: its header is damaged: no event is described
+  wick: p: damaged header: it describes no event
   [1]
   $ { printf 'PERFILE2'; seq 1000; } >p && wick script p
-  wick: p: its header is damaged: no event is described
+  wick: p: damaged header: it describes no event
   [1]
   $ printf 'PERFFILE and more' >p && wick fold p
-  wick: p: was written by a perf older than Linux 3.2
+  wick: p: written by perf before Linux 3.2, which is not supported
   [1]
   $ printf 'PERFILE2\020\0\0\0\0\0\0\0' >p && wick fold p
-  wick: p: describes no event, so its records cannot be read
+  wick: p: cannot read records, because no event is described
   [1]
   $ printf 'PERFILE2\020\0\0\0\0\0\0\0' | wick report --header
-  wick: standard input: describes no event, so its records cannot be read
+  wick: standard input: cannot read records, because no event is described
   [1]
   $ gzip -c p >p.gz && wick fold p.gz
-  wick: p.gz: this is a perf.data file inside a compressed one; decompress it first
+  wick: p.gz: this is a compressed perf.data file; decompress it first
   [1]
   $ wick script secret-not-here
   wick: secret-not-here: No such file or directory
@@ -79,10 +79,10 @@ Recordings that are no recordings, or only their beginning.
   wick: text: not a perf.data file
   [1]
   $ wick report --header text
-  wick: text: is not a perf.data file
+  wick: text: not a perf.data file
   [1]
   $ wick fold --time 1-2s text
-  wick: text: --cpu, --cgroup and --time are for perf.data; text does not tell them
+  wick: text: --cpu, --cgroup and --time need perf.data
   [2]
   $ mkdir -p folder && wick script folder
   wick: folder: not a perf.data file
@@ -92,11 +92,11 @@ Without a file perf.data is read, when nothing is piped in.
 
   $ mkdir -p here && cp p here/perf.data && cd here && wick report
   wick: reading perf.data
-  wick: perf.data: describes no event, so its records cannot be read
+  wick: perf.data: cannot read records, because no event is described
   [1]
   $ cd here && wick script
   wick: reading perf.data
-  wick: perf.data: describes no event, so its records cannot be read
+  wick: perf.data: cannot read records, because no event is described
   [1]
   $ cd here && printf 'a;b 1\n' | wick fold
   a;b 1
@@ -109,40 +109,40 @@ Compressed data that is damaged or cut: what came before is used, and said.
   >   wick fold cut >out 2>err; echo $? $(test -s out && echo some); tail -n 1 err
   > done
   0 some
-  wick: warning: cut: the gzip data is cut off; what came before was used
+  wick: warning: cut: the gzip data is truncated; using everything before
   0 some
-  wick: warning: cut: the xz data is cut off; what came before was used
+  wick: warning: cut: the xz data is truncated; using everything before
   0 some
-  wick: warning: cut: the zstd data is cut off; what came before was used
+  wick: warning: cut: the zstd data is truncated; using everything before
   $ printf '\037\213\010\0rubbish that is no gzip' >bad.gz && wick fold bad.gz
-  wick: bad.gz: the gzip data is damaged; what came before was used
+  wick: bad.gz: the gzip data is damaged; using everything before
   [1]
   $ printf '\3757zXZ\0rubbish that is no xz' >bad.xz && wick fold bad.xz
-  wick: bad.xz: the xz data is damaged; what came before was used
+  wick: bad.xz: the xz data is damaged; using everything before
   [1]
   $ printf '\050\265\057\375rubbish that is no zstd' >bad.zst && wick fold bad.zst
-  wick: bad.zst: the zstd data is damaged; what came before was used
+  wick: bad.zst: the zstd data is damaged; using everything before
   [1]
 
 Single bad lines are counted and left out; the good ones stay.
 
   $ printf 'a;b 1\nno count here\nc;d 2\n' | wick fold
-  wick: warning: standard input:2: no count at the end of the line; the line was left out
+  wick: warning: standard input:2: no count at the end of the line; line skipped
   a;b 1
   c;d 2
   $ printf 'a;b 1\nx\ny\nz\nc;d 2\n' >lines && wick fold lines
-  wick: warning: lines:2: no count at the end of the line; 3 such lines were left out
+  wick: warning: lines:2: no count at the end of the line; 3 such lines skipped
   a;b 1
   c;d 2
   $ printf 'a -5\nb 1.5\nc 2\n' | wick fold
-  wick: warning: standard input:1: a negative count; the line was left out
+  wick: warning: standard input:1: negative count; line skipped
   b 1.5
   c 2
   $ printf 'a 99999999999999999999999999\nb 2\n' | wick fold
-  wick: warning: standard input:1: a count that does not fit 64 bits; the line was left out
+  wick: warning: standard input:1: count does not fit into 64 bits; line skipped
   b 2
   $ printf 'a 9223372036854775807\na 5\n' | wick fold
-  wick: warning: counts add up to more than 64 bits can hold; 1 were held at the limit
+  wick: warning: the sum of the counts does not fit into 64 bits; 1 limited to the maximum
   a 9223372036854775807
   $ printf 'a;b 1' | wick fold
   a;b 1
@@ -157,12 +157,12 @@ The last stack of perf script text counts when its last line is whole; one that 
   p;g 1
   p;main;f 1
   $ head -c -2 end | wick fold
-  wick: warning: standard input:6: not a line of perf script; the line was left out
-  wick: warning: standard input:5: the input ends inside this stack; it was left out
+  wick: warning: standard input:6: not a line of perf script; line skipped
+  wick: warning: standard input:5: the input ends within this stack; stack skipped
   p;main;f 1
   $ gzip -c end | head -c -9 >end.gz; wick fold end.gz
-  wick: warning: end.gz:5: the input ends inside this stack; it was left out
-  wick: warning: end.gz: the gzip data is cut off; what came before was used
+  wick: warning: end.gz:5: the input ends within this stack; stack skipped
+  wick: warning: end.gz: the gzip data is truncated; using everything before
   p;main;f 1
 
 A line of 10 MB stands among the others, whether it is good or bad.
@@ -173,7 +173,7 @@ A line of 10 MB stands among the others, whether it is good or bad.
   5 2
   10000007 3000
   $ { echo 'a;b 1'; head -c 10000000 /dev/zero | tr '\0' x; echo; echo 'c;d 2'; } | wick fold
-  wick: warning: standard input:2: no count at the end of the line; the line was left out
+  wick: warning: standard input:2: no count at the end of the line; line skipped
   a;b 1
   c;d 2
   $ wick flame long -o x.svg && xmllint --huge --noout x.svg && echo well-formed; rm -f x.svg

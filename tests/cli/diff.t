@@ -16,17 +16,17 @@ wick diff: what changed, and how sure that is.
   Before  1,030 samples: before.folded
   After   1,255 samples: after.folded
   Total   +21.8 %, confidence >99.9 %
-  Noise   judged by the number of samples, 1,030 and 1,255; ~ marks changes below 95 % confidence
-  Note    the totals differ by +21.8 %; unless both did the same work, --normalize compares better
+  Noise   confidence from the number of samples, 1,030 and 1,255; ~ marks changes below 95 % confidence
+  Note    the totals differ by +21.8 %; if the runs did different amounts of work, use --normalize
   
-    Before     After      Change     Weight  Confidence  Function itself
+    Before     After      Change     Weight  Confidence  Function (self)
    38.83 %   47.81 %    +8.97 pp    +50.0 %     >99.9 %  lex
     0.00 %    3.19 %    +3.19 pp        new     >99.9 %  new
     2.91 %    0.00 %    -2.91 pp       gone     >99.9 %  gone
    48.54 %   40.64 %    -7.91 pp     +2.0 %    ~ 24.6 %  render
     9.71 %    8.37 %    -1.34 pp     +5.0 %    ~ 24.6 %  parse
   
-    Before     After      Change     Weight  Confidence  Function with its callees
+    Before     After      Change     Weight  Confidence  Function (total, with callees)
   100.00 %  100.00 %    +0.00 pp    +21.8 %     >99.9 %  main
    48.54 %   56.18 %    +7.63 pp    +41.0 %     >99.9 %  parse
    38.83 %   47.81 %    +8.97 pp    +50.0 %     >99.9 %  lex
@@ -39,10 +39,10 @@ wick diff: what changed, and how sure that is.
   Before  1,030 samples: before.folded
   After   1,255 samples: after.folded
   Total   +21.8 %, confidence >99.9 %
-  Noise   judged by the number of samples, 1,030 and 1,255; ~ marks changes below 95 % confidence
-  Note    the totals differ by +21.8 %; unless both did the same work, --normalize compares better
+  Noise   confidence from the number of samples, 1,030 and 1,255; ~ marks changes below 95 % confidence
+  Note    the totals differ by +21.8 %; if the runs did different amounts of work, use --normalize
   
-    Before     After      Change     Weight  Confidence  Function itself
+    Before     After      Change     Weight  Confidence  Function (self)
    38.83 %   47.81 %    +8.97 pp    +50.0 %     >99.9 %  lex
     0.00 %    3.19 %    +3.19 pp        new     >99.9 %  new
   … 3 more changed, 2 of them within noise (--limit 0 shows all)
@@ -52,9 +52,9 @@ wick diff: what changed, and how sure that is.
   Before  1,030 samples: before.folded
   After   1,255 samples: after.folded
   Total   +21.8 %, confidence >99.9 %
-  Noise   judged by the number of samples, 1,030 and 1,255; ~ marks changes below 95 % confidence
+  Noise   confidence from the number of samples, 1,030 and 1,255; ~ marks changes below 95 % confidence
   
-    Before     After      Change     Weight  Confidence  Function with its callees
+    Before     After      Change     Weight  Confidence  Function (total, with callees)
    38.83 %   47.81 %    +8.97 pp    +23.1 %     >99.9 %  lex
    48.54 %   40.64 %    -7.91 pp    -16.3 %     >99.9 %  render
    48.54 %   56.18 %    +7.63 pp    +15.7 %     >99.9 %  parse
@@ -66,12 +66,12 @@ wick diff: what changed, and how sure that is.
   Before  1,030 samples: before.folded
   After   1,030 samples: before.folded
   Total   the same
-  Noise   judged by the number of samples, 1,030 and 1,030; ~ marks changes below 95 % confidence
+  Noise   confidence from the number of samples, 1,030 and 1,030; ~ marks changes below 95 % confidence
   
-    Before     After      Change     Weight  Confidence  Function itself
+    Before     After      Change     Weight  Confidence  Function (self)
   No function changed.
   
-    Before     After      Change     Weight  Confidence  Function with its callees
+    Before     After      Change     Weight  Confidence  Function (total, with callees)
   No function changed.
   
   8 folded stacks
@@ -107,21 +107,21 @@ Sets of runs are compared per run; the spread of the runs says what is noise.
   Before  1,508 samples per run, 3 runs: b1, b2, b3
   After   2,004 samples per run, 3 runs: a1, a2, a3
   Total   +32.9 %, confidence >99.9 %
-  Noise   judged by the spread of the runs; ~ marks changes below 95 % confidence
-  Note    the totals differ by +32.9 %; unless both did the same work, --normalize compares better
+  Noise   confidence from the variance of the runs; ~ marks changes below 95 % confidence
+  Note    the totals differ by +32.9 %; if the runs did different amounts of work, use --normalize
   
-    Before     After      Change     Weight  Confidence  Function itself
+    Before     After      Change     Weight  Confidence  Function (self)
    66.45 %   74.95 %    +8.50 pp    +49.9 %     >99.9 %  f
    33.55 %   25.05 %    -8.50 pp     -0.8 %    ~ 16.2 %  g
   
-    Before     After      Change     Weight  Confidence  Function with its callees
+    Before     After      Change     Weight  Confidence  Function (total, with callees)
    66.45 %   74.95 %    +8.50 pp    +49.9 %     >99.9 %  f
   100.00 %  100.00 %    +0.00 pp    +32.9 %     >99.9 %  main
    33.55 %   25.05 %    -8.50 pp     -0.8 %    ~ 16.2 %  g
   
   12 folded stacks
   $ wick diff --before b1 b2 b3 --after a1 --format folded
-  wick: warning: 3 runs before, 1 after: before is scaled to as many
+  wick: warning: 3 runs before, 1 after: before is scaled to the same number
   main;f 1002 1501
   main;g 506 501
 
@@ -137,7 +137,7 @@ JSON.
   "confidence": 0.95,
   "method": "samples",
   "counting": "weights",
-  "notes": ["the totals differ by +21.8 %; unless both did the same work, --normalize compares better"],
+  "notes": ["the totals differ by +21.8 %; if the runs did different amounts of work, use --normalize"],
   "total": {"before": 1030, "after": 1255, "before_percent": 100, "after_percent": 100, "points": 0, "relative_percent": 21.8447, "growth_percent": 21.8447, "p": 2.483e-06, "confidence": 0.999998, "significant": true},
   "gates": [
   {"expression": "func:new\u003e50%", "limit_percent": 50, "growth_percent": 3.8835, "found": true, "exceeded": false, "significant": true, "failed": false, "function": "new"}],
@@ -160,19 +160,19 @@ perf script text: samples are counted, whatever their periods; different events 
   Before  2,190,465 weight of cycles: p1
   After   3,190,820 weight of cycles: p2
   Total   +45.7 %, confidence 88.0 %: within noise
-  Noise   judged by the number of samples, 30 and 40; ~ marks changes below 95 % confidence
+  Noise   confidence from the number of samples, 30 and 40; ~ marks changes below 95 % confidence
   
-    Before     After      Change     Weight  Confidence  Function itself
+    Before     After      Change     Weight  Confidence  Function (self)
   100.00 %  100.00 %    +0.00 pp    +45.7 %    ~ 88.0 %  f
   
   70 samples
   $ wick diff --show self p1 p3 | grep Note
-  Note    different events are compared: cycles and faults
+  Note    comparing different events: cycles and faults
 
 The ending of the output chooses the format.
 
   $ wick diff -o d.svg before.folded after.folded; head -c 38 d.svg; grep -o '"diff":true' d.svg
-  wick: warning: the totals differ by +21.8 %; unless both did the same work, --normalize compares better
+  wick: warning: the totals differ by +21.8 %; if the runs did different amounts of work, use --normalize
   <?xml version="1.0" encoding="UTF-8" s"diff":true
   $ wick diff -o d.json before.folded after.folded; head -n 2 d.json
   {
@@ -200,7 +200,7 @@ Thresholds: exit code 3 and a verdict.
   wick: FAIL func:*>5%: +21.84 % (main), confidence >99.9 %
   [3]
   $ wick diff --fail-if 'func:rende>1%' before.folded after.folded >/dev/null
-  wick: pass func:rende>1%: no such function in either profile, so it did not grow; did you mean 'render'?
+  wick: pass func:rende>1%: no such function in either profile; did you mean 'render'?
   $ printf 'main;std::vector<a, b>::at(int) const 100\n' >t1; printf 'main;std::vector<a, b>::at(int) const 200\n' >t2
   $ wick diff --fail-if 'func:std::vector<a, b>::at(int) const>5%' t1 t2 >/dev/null
   wick: FAIL func:std::vector<a, b>::at(int) const>5%: +100.00 %, confidence >99.9 %
@@ -209,44 +209,44 @@ Thresholds: exit code 3 and a verdict.
 Wrong use.
 
   $ wick diff --fail-if 'total>lots' before.folded after.folded
-  wick: diff: --fail-if 'total>lots': 'lots' is no percentage such as 3% (see wick diff --help)
+  wick: diff: --fail-if 'total>lots': 'lots' must be a percentage such as 3% (see wick diff --help)
   [2]
   $ wick diff --fail-if 'main>3%' before.folded after.folded
-  wick: diff: --fail-if 'main>3%': before '>' stands total, func:NAME or self:NAME (see wick diff --help)
+  wick: diff: --fail-if 'main>3%': use total, func:NAME or self:NAME before '>' (see wick diff --help)
   [2]
   $ wick diff --fail-if 'func:main<3%' before.folded after.folded
-  wick: diff: --fail-if 'func:main<3%' has no '>'; write total>3%, func:NAME>2% or self:NAME>2% (see wick diff --help)
+  wick: diff: --fail-if 'func:main<3%' has no '>'; use total>3%, func:NAME>2% or self:NAME>2% (see wick diff --help)
   [2]
   $ wick diff before.folded
-  wick: diff: two profiles are compared, not 1; sets are given with --before and --after (see wick diff --help)
+  wick: diff: diff needs two profiles, not 1; for sets of profiles use --before and --after (see wick diff --help)
   [2]
   $ wick diff - -
   wick: diff: standard input can be read only once (see wick diff --help)
   [2]
   $ wick diff --before before.folded
-  wick: diff: --before and --after must both be given (see wick diff --help)
+  wick: diff: --before and --after must be used together (see wick diff --help)
   [2]
   $ wick diff --before before.folded --after after.folded --format text --limit 1 extra
-  wick: diff: 'extra' belongs to neither --before nor --after (see wick diff --help)
+  wick: diff: 'extra' is in neither --before nor --after (see wick diff --help)
   [2]
   $ wick diff
-  wick: diff: two profiles are compared, not 0; sets are given with --before and --after (see wick diff --help)
+  wick: diff: diff needs two profiles, not 0; for sets of profiles use --before and --after (see wick diff --help)
   [2]
 
 What cannot be compared says which side it is.
 
   $ : >empty; wick diff empty after.folded
-  wick: empty: empty; there is nothing to read
+  wick: empty: the input is empty
   [1]
   $ wick diff before.folded empty
-  wick: empty: empty; there is nothing to read
+  wick: empty: the input is empty
   [1]
   $ echo 'a;b 0' >zero; wick diff before.folded zero
-  wick: zero (AFTER): the weights sum up to nothing: there is nothing to compare
+  wick: zero (AFTER): the sum of the weights is zero: nothing to compare
   [1]
   $ wick diff before.folded missing
   wick: missing: No such file or directory
   [1]
   $ wick diff d.folded after.folded
-  wick: d.folded: this is a comparison already (two counts a line); wick flame draws it
+  wick: d.folded: already a comparison (two counts per line); draw it with wick flame
   [1]

@@ -154,7 +154,7 @@ Colours last in palette.map.
 
   $ printf 'main->rgb(1,2,3)\nrubbish\n' >palette.map
   $ wick flame --cp in.folded | frames main
-  wick: warning: palette.map: lines that are not NAME->rgb(R,G,B) were left out: 1
+  wick: warning: palette.map: lines skipped because they are not NAME->rgb(R,G,B): 1
   main (1,000 samples, 100.00%) x="10.0" y="69" width="1180.0" height="15" fill="rgb(1,2,3)"
   $ cat palette.map
   ->rgb(213,39,9)
@@ -171,7 +171,7 @@ Attributes of functions.
 
   $ printf 'main\thref=http://x/?a=1&b=2\ttitle=<start>\nrun\tclass=hot\tonclick=alert(1)\n' >attributes
   $ wick flame --nameattr attributes in.folded | grep -E 'target=|class="hot' | sed 's/<rect.*//'
-  wick: warning: attributes:2: attribute onclick would run script and was left out
+  wick: warning: attributes:2: attribute onclick would run a script: skipped
   <a xlink:href="http://x/?a=1&amp;b=2" target="_top"><title>&lt;start&gt;</title>
   <g class="hot"><title>run (700 samples, 70.00%)</title>
   $ printf 'main\ttitle=ok\nrun class=hot\n' >attributes; wick flame --nameattr attributes in.folded
@@ -202,7 +202,7 @@ What is wrong with options is said before anything is read.
   wick: flame: --width must be from 40 to 100000, not -5 (see wick flame --help)
   [2]
   $ wick flame --width 1e9 in.folded
-  wick: flame: --width needs a whole number, not '1e9' (see wick flame --help)
+  wick: flame: --width must be a whole number, not '1e9' (see wick flame --help)
   [2]
   $ wick flame --height 0 in.folded
   wick: flame: --height must be from 3 to 1000, not 0 (see wick flame --help)
@@ -220,40 +220,40 @@ What is wrong with options is said before anything is read.
   wick: flame: --total must be from 1e-09 to 1e+18, not 0 (see wick flame --help)
   [2]
   $ wick flame --total x in.folded
-  wick: flame: --total needs a number, not 'x' (see wick flame --help)
+  wick: flame: --total must be a number, not 'x' (see wick flame --help)
   [2]
   $ wick flame --minwidth -1 in.folded
-  wick: flame: --minwidth needs pixels or percent, such as 0.5 or 2%, not '-1' (see wick flame --help)
+  wick: flame: --minwidth must be pixels or percent, such as 0.5 or 2%, not '-1' (see wick flame --help)
   [2]
   $ wick flame --minwidth 101% in.folded
-  wick: flame: --minwidth needs pixels or percent, such as 0.5 or 2%, not '101%' (see wick flame --help)
+  wick: flame: --minwidth must be pixels or percent, such as 0.5 or 2%, not '101%' (see wick flame --help)
   [2]
   $ wick flame --minwidth 1e3 in.folded
-  wick: flame: --minwidth needs pixels or percent, such as 0.5 or 2%, not '1e3' (see wick flame --help)
+  wick: flame: --minwidth must be pixels or percent, such as 0.5 or 2%, not '1e3' (see wick flame --help)
   [2]
   $ wick flame --colors hott in.folded
   wick: flame: --colors cannot be 'hott'; did you mean hot? (see wick flame --help)
   [2]
   $ wick flame --colors pink in.folded
-  wick: flame: --colors cannot be 'pink'; it is one of hot, mem, io, wakeup, chain, java, js, perl, python, rust, red, green, blue, aqua, yellow, purple, orange, safe, state (see wick flame --help)
+  wick: flame: --colors cannot be 'pink'; use one of hot, mem, io, wakeup, chain, java, js, perl, python, rust, red, green, blue, aqua, yellow, purple, orange, safe, state (see wick flame --help)
   [2]
   $ wick flame --bgcolors pink in.folded
   wick: flame: --bgcolors must be yellow, blue, green, grey or #rrggbb, not 'pink' (see wick flame --help)
   [2]
   $ wick flame --search-color 'red"/><script>' in.folded
-  wick: flame: --search-color needs a colour such as #1f77b4, not 'red"/><script>' (see wick flame --help)
+  wick: flame: --search-color must be a color such as #1f77b4, not 'red"/><script>' (see wick flame --help)
   [2]
   $ wick flame --stroke-color '#12' in.folded
-  wick: flame: --stroke-color needs a colour such as #1f77b4, not '#12' (see wick flame --help)
+  wick: flame: --stroke-color must be a color such as #1f77b4, not '#12' (see wick flame --help)
   [2]
   $ wick flame --uicolor '' in.folded
-  wick: flame: --uicolor needs a colour such as #1f77b4, not '' (see wick flame --help)
+  wick: flame: --uicolor must be a color such as #1f77b4, not '' (see wick flame --help)
   [2]
   $ wick flame --fonttype 'x;}</style>' in.folded
-  wick: flame: --fonttype needs the name of a font, not 'x;}</style>' (see wick flame --help)
+  wick: flame: --fonttype must be the name of a font, not 'x;}</style>' (see wick flame --help)
   [2]
   $ wick flame --notes '<b>' in.folded
-  wick: flame: --notes must not hold < or > (see wick flame --help)
+  wick: flame: --notes must not contain < or > (see wick flame --help)
   [2]
   $ wick flame --hash --deterministic in.folded
   wick: flame: --hash and --deterministic cannot be used together (see wick flame --help)
@@ -265,10 +265,10 @@ What is wrong with options is said before anything is read.
 Nothing to draw is an error, and writes nothing.
 
   $ wick flame --base nothing in.folded -o none.svg
-  wick: no stack holds the function that --base asks for
+  wick: no stack contains the function of --base
   [1]
   $ wick flame -o none.svg </dev/null
-  wick: standard input: empty; there is nothing to read
+  wick: standard input: the input is empty
   [1]
   $ printf 'a 0\n' | wick flame -o none.svg
   wick: nothing to draw: the counts of all stacks are zero
@@ -279,14 +279,14 @@ Nothing to draw is an error, and writes nothing.
 What looks odd is said, and the picture drawn.
 
   $ printf 'a 3\n' | wick flame >few.svg
-  wick: warning: only 3 samples; is something missing?
+  wick: warning: only 3 samples; is the input complete?
   $ printf 'a 3\n' | wick flame -q >few.svg && test -s few.svg
   $ printf 'a 3\n' | wick flame --countname ms >few.svg && grep -q ' ms' few.svg
   $ wick flame --total 900 in.folded >few.svg
-  wick: warning: --total 900 is less than the sum 1,000 and was ignored
+  wick: warning: --total 900 is less than the sum 1,000: ignored
   $ wick flame --total 1 in.folded >few.svg && test -s few.svg
   $ wick flame --encoding latin1 in.folded >few.svg
-  wick: warning: --encoding latin1: the picture is written in UTF-8
+  wick: warning: --encoding latin1: ignored, the SVG is always in UTF-8
 
 On a terminal the picture goes to a file.
 

@@ -21,62 +21,62 @@ wick fold: the options of stackcollapse-perf.pl, and more.
   > 
   > END
   $ wick fold in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   java;main;helper;Interpreter 250000
   worker-1;[libfoo.so];__read;do_syscall_64 250000
   worker-2;__read 250000
   $ wick fold --pid in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   java-10;main;helper;Interpreter 250000
   worker-1-10;[libfoo.so];__read;do_syscall_64 250000
   worker-2-10;__read 250000
   $ wick fold --tid in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   java-10/11;main;helper;Interpreter 250000
   worker-1-10/12;[libfoo.so];__read;do_syscall_64 250000
   worker-2-10/13;__read 250000
   $ wick fold --kernel in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   java;main;helper;Interpreter 250000
   worker-1;[libfoo.so];__read;do_syscall_64_[k] 250000
   worker-2;__read 250000
   $ wick fold --jit in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   java;main;helper;Interpreter_[j] 250000
   worker-1;[libfoo.so];__read;do_syscall_64 250000
   worker-2;__read 250000
   $ wick fold --all in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   java;main;helper;Interpreter_[j] 250000
   worker-1;[libfoo.so];__read;do_syscall_64_[k] 250000
   worker-2;__read 250000
   $ wick fold --addrs in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   java;main;helper;Interpreter 250000
   worker-1;[libfoo.so <4100>];__read;do_syscall_64 250000
   worker-2;__read 250000
   $ wick fold --no-inline in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   java;main;Interpreter 250000
   worker-1;[libfoo.so];__read;do_syscall_64 250000
   worker-2;__read 250000
   $ wick fold --no-comm in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   [libfoo.so];__read;do_syscall_64 250000
   __read 250000
   main;helper;Interpreter 250000
   $ wick fold --merge-threads in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   java;main;helper;Interpreter 250000
   worker-*;[libfoo.so];__read;do_syscall_64 250000
   worker-*;__read 250000
   $ wick fold --module in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   java;java`main;helper;perf-10.map`Interpreter 250000
   worker-1;[libfoo.so];libc.so.6`__read;[kernel.kallsyms]`do_syscall_64 250000
   worker-2;libc.so.6`__read 250000
   $ wick fold --skip-after main in.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   main;helper;Interpreter 250000
   worker-1;[libfoo.so];__read;do_syscall_64 250000
   worker-2;__read 250000
@@ -195,7 +195,7 @@ A sample on one line is a stack of one frame. Modifiers make no other event, unl
   > 
   > END
   $ wick fold events.perf
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   app;f 1
   app;g 6
   $ wick fold --event-filter cycles events.perf
@@ -209,17 +209,17 @@ A sample on one line is a stack of one frame. Modifiers make no other event, unl
   wick: no sample of event 'cycles:k'; the input has: cycles:u, cycles:P, cpu_core/cycles/, instructions:u
   [1]
   $ wick report --format json events.perf | grep '"event"'
-  wick: warning: showing event cycles; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles; 1 sample of other events skipped (use --event-filter to choose)
   "event": "cycles",
   $ wick fold --perl events.perf
-  wick: warning: showing event cycles:u; 1 sample of other events left out (--event-filter chooses)
+  wick: warning: showing event cycles:u; 1 sample of other events skipped (use --event-filter to choose)
   app;f 1
 
 --perl goes by the script where it errs: frames of two samples without an empty line between them, the last stack.
 
   $ printf 'ab 1/2 1.0: 3 cycles: \n\t1 f (/x)\ncd 1/2 1.0: 5 cycles: \n\t2 g (/x)\n\nab 1/2 1.0: 1 cycles: \n\t1 f (/x)\n' >errs
   $ wick fold --perl errs; echo; wick fold errs
-  wick: warning: errs:6: the input ends inside this stack; it was left out
+  wick: warning: errs:6: the input ends within this stack; stack skipped
   cd;g;f 5
   
   ab;f 4
@@ -229,12 +229,12 @@ A sample on one line is a stack of one frame. Modifiers make no other event, unl
   ab;[unknown <2>];f:a.c:1 3
   ab;[unknown <2>];f:a.c:1 3
   $ wick fold --perl --no-comm --module src; wick fold --perl --skip-after f src; wick fold --perl --comm=x src
-  wick: warning: src:3: not a line of perf script; the line was left out
+  wick: warning: src:3: not a line of perf script; line skipped
   [unknown];x`f 3
-  wick: warning: src:3: not a line of perf script; the line was left out
+  wick: warning: src:3: not a line of perf script; line skipped
   f 3
-  wick: warning: src:3: not a line of perf script; the line was left out
-  wick: no sample fits the filters
+  wick: warning: src:3: not a line of perf script; line skipped
+  wick: no sample matches the filters
   [1]
   $ wick fold --perl in.perf in.perf 2>/dev/null | head -1
   java;main;helper;Interpreter 500000
@@ -256,7 +256,7 @@ Filters of threads and functions work on text too, and the quality is that of wh
   a;main;f 5
   b;main;[y] 7
   $ wick fold --comm=c two
-  wick: no sample fits the filters
+  wick: no sample matches the filters
   [1]
   $ wick report --comm=a --json two | grep -o '"quality": .*'
   "quality": {"samples": 1, "stacks": 0, "lost": 0, "truncated": 0, "unresolved": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "1 sample"}

@@ -54,7 +54,7 @@ Names of functions. Tables show short forms, which are as distinct as the names;
   Total   55 samples
   Input   names.folded
   
-     Total      Self  Function, below it what it called
+     Total      Self  Function, with its callees below
   100.00 %            main
    18.18 %            ├─ ns::call
              18.18 %  │  over(int)
@@ -95,7 +95,7 @@ Names of functions. Tables show short forms, which are as distinct as the names;
   main;std::function::operator() 8
   main;work (app.py:12) 1
   $ wick fold --names long names.folded
-  wick: fold: --names cannot be 'long'; it is one of short, full, perf, raw (see wick fold --help)
+  wick: fold: --names cannot be 'long'; use one of short, full, perf, raw (see wick fold --help)
   [2]
 
 Rows of a table stay below 200 characters, and long names stay apart.
@@ -111,7 +111,7 @@ Rows of a table stay below 200 characters, and long names stay apart.
 In a picture a frame that is too narrow for its name shows the short form. Titles and data keep the name.
 
   $ printf 'main;ns::f<%s>(int) 9\nmain;ns::g(int) 1\n' "$(printf 'a%.0s' {1..200})" | wick flame >f.svg
-  wick: warning: only 10 samples; is something missing?
+  wick: warning: only 10 samples; is the input complete?
   $ grep -o '>ns::[a-z]*</text>' f.svg
   >ns::f</text>
   $ grep -c '<title>ns::f&lt;aaaaa.*(int) (9 samples' f.svg
@@ -119,7 +119,7 @@ In a picture a frame that is too narrow for its name shows the short form. Title
   $ grep -o '"shorts":[^]]*],"short":[^]]*]' f.svg
   "shorts":["ns::f","ns::g"],"short":[-1,0,1]
   $ printf 'main;ns::f<%s>(int) 9\nmain;ns::g(int) 1\n' "$(printf 'a%.0s' {1..200})" | wick flame --names full | grep -c '"shorts"'
-  wick: warning: only 10 samples; is something missing?
+  wick: warning: only 10 samples; is the input complete?
   0
   [1]
 
@@ -136,7 +136,7 @@ form.
   void ns::call<int>(std::vector<int, std::allocator<int> > const&);over(int) 10
   $ printf 'ns::call\thref=http://example.org/\n' >attributes
   $ wick flame --nameattr attributes names.folded | grep -c 'xlink:href="http://example.org/"'
-  wick: warning: only 55 samples; is something missing?
+  wick: warning: only 55 samples; is the input complete?
   1
 
 A comparison finds functions again where one side has no parameters, as long as it is clear which one is meant.
@@ -159,7 +159,7 @@ A comparison finds functions again where one side has no parameters, as long as 
   main;over(char const*) 0 9
   main;std::function::operator() 4 8
   $ wick diff --before names.folded --before cut.folded --after cut.folded --format folded | grep 'function'
-  wick: warning: 2 runs before, 1 after: before is scaled to as many
+  wick: warning: 2 runs before, 1 after: before is scaled to the same number
   main;std::function<int (int, int)>::operator()(int, int) const 6 4
   $ wick diff names.folded cut.folded -o table.txt --fail-if 'func:std::function::operator()>1%'
   wick: pass func:std::function::operator()>1%: -7.27 %

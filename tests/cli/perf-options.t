@@ -8,7 +8,7 @@ spelling, and exit code 2.
   wick: record: -j: wick records no branches; --call-graph lbr makes stacks of them (see wick record --help)
   [2]
   $ wick record -d -- true
-  wick: record: -d needs a number, not '--'; wick does not record data addresses, as perf record -d does; omit the option (see wick record --help)
+  wick: record: -d must be a number, not '--'; wick does not record data addresses, as perf record -d does; omit the option (see wick record --help)
   [2]
   $ wick record -I -- true
   wick: record: -I: wick records no registers; perf does (see wick record --help)
@@ -29,7 +29,7 @@ spelling, and exit code 2.
   wick: record: --dry-run: wick doctor checks what can be recorded (see wick record --help)
   [2]
   $ wick record -k boottime -- true
-  wick: record: -k cannot be 'boottime'; it is one of mono, monotonic, CLOCK_MONOTONIC, 1 (see wick record --help)
+  wick: record: -k cannot be 'boottime'; use one of mono, monotonic, CLOCK_MONOTONIC, 1 (see wick record --help)
   [2]
   $ wick record -o - -- true
   wick: record: -o -: cannot write a recording to a pipe; use -o FILE.data (see wick record --help)
@@ -75,13 +75,13 @@ spelling, and exit code 2.
   wick: report: -T: --by thread has a row for each thread (see wick report --help)
   [2]
   $ wick report --sort comm,dso
-  wick: report: --sort comm,dso: a table has rows of one kind, such as --by comm (see wick report --help)
+  wick: report: --sort comm,dso: only one kind of row is supported; use --by comm (see wick report --help)
   [2]
   $ wick report --sort weight
-  wick: report: --sort is self, total or name, or what --by takes, not 'weight' (see wick report --help)
+  wick: report: --sort must be self, total, name or a value of --by, not 'weight' (see wick report --help)
   [2]
   $ wick report -g folded
-  wick: report: -g folded: wick fold FILE prints folded stacks (see wick report --help)
+  wick: report: -g folded: use wick fold FILE (see wick report --help)
   [2]
   $ wick report -b
   wick: report: -b: wick reads no branch records; perf does (see wick report --help)
@@ -100,7 +100,7 @@ spelling, and exit code 2.
   [2]
 
   $ wick script -F comm,brstack
-  wick: script: -F knows comm, pid, tid, cpu, time, period, event, ip, sym, symoff and dso, not 'brstack' (see wick script --help)
+  wick: script: -F must be comm, pid, tid, cpu, time, period, event, ip, sym, symoff or dso, not 'brstack' (see wick script --help)
   [2]
   $ wick script -s flamegraph.py
   wick: script: -s: wick runs no scripts of perf; wick flame draws flame graphs (see wick script --help)
@@ -126,22 +126,22 @@ Other commands of perf and scripts of FlameGraph.
   $ for c in annotate archive buildid-cache c2c difffolded flamegraph inject kmem list lock mem probe sched stackcollapse stat trace; do
   >   wick $c; [[ $? == 2 ]] || echo "exit code of $c"
   > done
-  wick: there is no command 'annotate': wick has none; wick report --srcline shows source lines (see wick help)
-  wick: there is no command 'archive': not needed: names are kept by build-id when recording (see wick help)
-  wick: there is no command 'buildid-cache': not needed: names are kept by build-id when recording (see wick help)
-  wick: there is no command 'c2c': wick records no memory accesses; perf c2c does (see wick help)
-  wick: there is no command 'difffolded': use wick diff --format folded A B (see wick help)
-  wick: there is no command 'flamegraph': use wick flame (see wick help)
-  wick: there is no command 'inject': not needed: jitdump files are read as they are (see wick help)
-  wick: there is no command 'kmem': use wick record -t trace -e kmem:kmalloc --weight bytes_alloc (see wick help)
-  wick: there is no command 'list': wick has none; -e takes the events of perf list (see wick help)
-  wick: there is no command 'lock': wick record -t offcpu shows waits for locks (see wick help)
-  wick: there is no command 'mem': wick records no memory accesses; perf mem does (see wick help)
-  wick: there is no command 'probe': perf probe defines it, and wick record -e probe:NAME records it (see wick help)
-  wick: there is no command 'sched': wick record -t offcpu shows waits and what for (see wick help)
-  wick: there is no command 'stackcollapse': use wick fold (see wick help)
-  wick: there is no command 'stat': wick does not count without samples; perf stat does (see wick help)
-  wick: there is no command 'trace': wick record -t trace -e EVENT shows where an event happens (see wick help)
+  wick: unknown command 'annotate': for source lines use wick report --srcline (see wick help)
+  wick: unknown command 'archive': not needed: names are cached by build ID when recording (see wick help)
+  wick: unknown command 'buildid-cache': not needed: names are cached by build ID when recording (see wick help)
+  wick: unknown command 'c2c': wick does not record memory accesses; use perf c2c (see wick help)
+  wick: unknown command 'difffolded': use wick diff --format folded A B (see wick help)
+  wick: unknown command 'flamegraph': use wick flame (see wick help)
+  wick: unknown command 'inject': not needed: jitdump files are read directly (see wick help)
+  wick: unknown command 'kmem': use wick record -t trace -e kmem:kmalloc --weight bytes_alloc (see wick help)
+  wick: unknown command 'list': use perf list; wick record -e takes the same events (see wick help)
+  wick: unknown command 'lock': for waits for locks use wick record -t offcpu (see wick help)
+  wick: unknown command 'mem': wick does not record memory accesses; use perf mem (see wick help)
+  wick: unknown command 'probe': define the probe with perf probe, then use wick record -e probe:NAME (see wick help)
+  wick: unknown command 'sched': for waits and their reasons use wick record -t offcpu (see wick help)
+  wick: unknown command 'stackcollapse': use wick fold (see wick help)
+  wick: unknown command 'stat': wick does not count events; use perf stat (see wick help)
+  wick: unknown command 'trace': use wick record -t trace -e EVENT (see wick help)
 
 Options of perf are not listed with wick's, but are in the man page.
 
@@ -175,13 +175,13 @@ Tables of reports can be cut by shares, and ordered as perf's users say it.
   
   4 folded stacks
   $ wick report -s comm,dso,symbol --limit 1 -i four.folded | head -n 1
-  wick: rows are functions of all threads; --by comm has a row for each name of a thread
+  wick: showing functions of all threads; for thread names use --by comm
   Total   100 samples
   $ wick report --stdio -g caller,20 -i four.folded
   Total   100 samples
   Input   four.folded
   
-     Total      Self  Function, below it what it called
+     Total      Self  Function, with its callees below
   100.00 %            main
    60.00 %   60.00 %  ├─ a
    30.00 %   30.00 %  ├─ b
@@ -203,12 +203,12 @@ A table is no profile. wick diff writes it to a pipe too, since less, grep and t
 
   $ printf 'main;a 60\nmain;b 60\n' >two.folded
   $ wick diff four.folded two.folded | wick flame
-  wick: standard input: this is the table of wick diff; wick diff A B -o diff.svg draws the difference, and wick diff --format folded A B | wick flame does too
+  wick: standard input: this is a table of wick diff; use wick diff A B -o diff.svg, or wick diff --format folded A B | wick flame
   [1]
   $ wick diff --format folded four.folded two.folded | wick flame 2>/dev/null | data diff
   "diff":true
   $ wick report four.folded | wick flame
-  wick: standard input: this is the table of wick report; give wick the recording or the folded stacks
+  wick: standard input: this is a table of wick report; use the recording or the folded stacks
   [1]
   $ wick diff --limit 2 four.folded two.folded | grep limit
   … 1 more changed, all within noise (--limit 0 shows all)

@@ -59,7 +59,7 @@ Trees: only forks indent, what is pruned is counted.
   Total   100 samples
   Input   in.folded
   
-     Total      Self  Function, below it what it called
+     Total      Self  Function, with its callees below
    95.00 %            ├─ main
    50.00 %   10.00 %  │  ├─ parse
    40.00 %   40.00 %  │  │  lex
@@ -77,7 +77,7 @@ Trees: only forks indent, what is pruned is counted.
   Total   100 samples
   Input   in.folded
   
-     Total      Self  Function, below it what it called
+     Total      Self  Function, with its callees below
    95.00 %            ├─ main
    50.00 %   10.00 %  │  ├─ parse  … 1 more, 40.00 %
    43.00 %            │  ├─ render  … 1 more, 43.00 %
@@ -91,7 +91,7 @@ Trees: only forks indent, what is pruned is counted.
   Total   100 samples
   Input   in.folded
   
-     Total      Self  Function, below it what it called
+     Total      Self  Function, with its callees below
    95.00 %            ├─ main  … 3 more, 45.00 %
    50.00 %   10.00 %  │  parse
    40.00 %   40.00 %  │  lex
@@ -102,7 +102,7 @@ Trees: only forks indent, what is pruned is counted.
   Total   100 samples
   Input   in.folded
   
-     Share  Function, below it its callers
+     Share  Function, with its callers below
    40.00 %  ├─ lex
             │  parse
             │  main
@@ -125,7 +125,7 @@ Folded stacks have no threads.
   $ wick report --by thread in.folded
   Total   100 samples
   Input   in.folded
-  Note    the input names no threads: the outermost frame stands for them
+  Note    the input has no thread names: using the outermost frame
   
      Share  Samples  Thread
    95.00 %       95  main
@@ -135,7 +135,7 @@ Folded stacks have no threads.
   $ wick report --by module in.folded
   Total   100 samples
   Input   in.folded
-  Note    the input names no modules; perf script text does
+  Note    the input has no module names; use perf.data or perf script text
   
       Self  Samples     Total  Samples  Module
   100.00 %      100  100.00 %      100  [not known]
@@ -241,7 +241,7 @@ perf script text has threads, processes and modules; equal names of two modules 
   Event   cycles
   Input   in.perf
   
-     Total      Self  Function, below it what it called
+     Total      Self  Function, with its callees below
    80.00 %            ├─ main
    60.00 %   60.00 %  │  ├─ init
    20.00 %   20.00 %  │  └─ sys_read
@@ -329,7 +329,7 @@ Names cannot drive the terminal, and fit the width that is given.
   Total   3 samples
   Input   standard input
   
-     Total      Self  Function, below it what it called
+     Total      Self  Function, with its callees below
   100.00 %            main
             100.00 %  std::map<std::s…string const&)
   
@@ -350,7 +350,7 @@ Wrong use.
   wick: report: --tree and --bottom-up cannot be used together (see wick report --help)
   [2]
   $ wick report --tree --by thread in.folded
-  wick: report: trees are made of functions: --by thread has no tree (see wick report --help)
+  wick: report: --by thread has no tree: trees show functions (see wick report --help)
   [2]
   $ wick report --json --csv in.folded
   wick: report: --json and --csv cannot be used together (see wick report --help)
@@ -359,7 +359,7 @@ Wrong use.
   wick: report: --format csv and --json cannot be used together (see wick report --help)
   [2]
   $ wick report --by colour in.folded
-  wick: report: --by cannot be 'colour'; it is one of function, module, thread, comm, process, cpu, cgroup, symbol, dso, tid, pid (see wick report --help)
+  wick: report: --by cannot be 'colour'; use one of function, module, thread, comm, process, cpu, cgroup, symbol, dso, tid, pid (see wick report --help)
   [2]
   $ wick report --min-percent 101 in.folded
   wick: report: --min-percent must be from 0 to 100, not 101 (see wick report --help)

@@ -17,7 +17,7 @@ Without a command there is a short help, on standard error.
     doctor    Check what this system allows, and how to allow more
     help      Show the commands, or the options of a command
   
-  wick help says more.
+  See wick help for more.
   [2]
 
   $ wick --version
@@ -75,34 +75,34 @@ Help goes to standard output and fails when that is full or closed.
 Slips get a suggestion; what looks like nothing gets none.
 
   $ wick fld
-  wick: there is no command 'fld'; did you mean fold? (see wick help)
+  wick: unknown command 'fld'; did you mean fold? (see wick help)
   [2]
   $ wick flaem x.folded
-  wick: there is no command 'flaem'; did you mean flame? (see wick help)
+  wick: unknown command 'flaem'; did you mean flame? (see wick help)
   [2]
   $ wick bananas
-  wick: there is no command 'bananas' (see wick help)
+  wick: unknown command 'bananas' (see wick help)
   [2]
   $ wick help reprot
-  wick: there is no command 'reprot'; did you mean report? (see wick help)
+  wick: unknown command 'reprot'; did you mean report? (see wick help)
   [2]
   $ wick --kernel x
-  wick: there is no option --kernel; options come after a command (see wick help)
+  wick: unknown option --kernel; options must follow the command (see wick help)
   [2]
   $ wick fold --kernle x.txt
-  wick: fold: there is no option --kernle; did you mean --kernel? (see wick fold --help)
+  wick: fold: unknown option --kernle; did you mean --kernel? (see wick fold --help)
   [2]
   $ wick flame --titel x
-  wick: flame: there is no option --titel; did you mean --title? (see wick flame --help)
+  wick: flame: unknown option --titel; did you mean --title? (see wick flame --help)
   [2]
   $ wick fold --zebra
-  wick: fold: there is no option --zebra (see wick fold --help)
+  wick: fold: unknown option --zebra (see wick fold --help)
   [2]
   $ wick fold --fail-if 'total>3%'
-  wick: fold: there is no option --fail-if; it is one of wick diff (see wick fold --help)
+  wick: fold: unknown option --fail-if; it is an option of wick diff (see wick fold --help)
   [2]
   $ wick fold -Z
-  wick: fold: there is no option -Z (see wick fold --help)
+  wick: fold: unknown option -Z (see wick fold --help)
   [2]
 
 Options are checked before anything is read.
@@ -111,51 +111,51 @@ Options are checked before anything is read.
   wick: fold: --kernel takes no value (see wick fold --help)
   [2]
   $ wick fold --pid=many missing
-  wick: --pid= and --tid= need numbers such as 12,13
+  wick: --pid= and --tid= must be numbers such as 12,13
   [2]
   $ wick fold --tid= missing
-  wick: --pid= and --tid= need numbers such as 12,13
+  wick: --pid= and --tid= must be numbers such as 12,13
   [2]
   $ wick fold --cpu 3-1 missing
-  wick: --cpu needs numbers such as 0,2-3
+  wick: --cpu must be numbers such as 0,2-3
   [2]
   $ wick fold --cpu 1,, missing
-  wick: --cpu needs numbers such as 0,2-3
+  wick: --cpu must be numbers such as 0,2-3
   [2]
   $ for range in 4-2s nan- 3 - 1x-2x -inf; do wick fold --time $range missing; done
-  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not '4-2s'
-  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not 'nan-'
-  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not '3'
-  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not '-'
-  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not '1x-2x'
-  wick: --time needs a range such as 2.5-4s, 300ms- or -10s, not '-inf'
+  wick: --time must be a range such as 2.5-4s, 300ms- or -10s, not '4-2s'
+  wick: --time must be a range such as 2.5-4s, 300ms- or -10s, not 'nan-'
+  wick: --time must be a range such as 2.5-4s, 300ms- or -10s, not '3'
+  wick: --time must be a range such as 2.5-4s, 300ms- or -10s, not '-'
+  wick: --time must be a range such as 2.5-4s, 300ms- or -10s, not '1x-2x'
+  wick: --time must be a range such as 2.5-4s, 300ms- or -10s, not '-inf'
   [2]
   $ wick script --pid 1-2 missing
-  wick: --pid= and --tid= need numbers such as 12,13
+  wick: --pid= and --tid= must be numbers such as 12,13
   [2]
   $ wick fold --threads 0 missing
   wick: fold: --threads must be from 1 to 1024, not 0 (see wick fold --help)
   [2]
   $ wick fold --threads many missing
-  wick: fold: --threads needs a whole number, not 'many' (see wick fold --help)
+  wick: fold: --threads must be a whole number, not 'many' (see wick fold --help)
   [2]
   $ wick fold --threads
   wick: fold: --threads needs a value: N (see wick fold --help)
   [2]
   $ wick fold -o --pid missing
-  wick: fold: -o needs a value; if --pid is meant, write -o=--pid (see wick fold --help)
+  wick: fold: -o needs a value; if the value is --pid, use -o=--pid (see wick fold --help)
   [2]
   $ wick fold --m missing
   wick: fold: --m is ambiguous: --merge-threads, --module (see wick fold --help)
   [2]
   $ wick flame --colors rainbow missing
-  wick: flame: --colors cannot be 'rainbow'; it is one of hot, mem, io, wakeup, chain, java, js, perl, python, rust, red, green, blue, aqua, yellow, purple, orange, safe, state (see wick flame --help)
+  wick: flame: --colors cannot be 'rainbow'; use one of hot, mem, io, wakeup, chain, java, js, perl, python, rust, red, green, blue, aqua, yellow, purple, orange, safe, state (see wick flame --help)
   [2]
   $ wick report --format cvs missing
   wick: report: --format cannot be 'cvs'; did you mean csv? (see wick report --help)
   [2]
   $ wick help fold flame
-  wick: help: help takes one command (see wick help --help)
+  wick: help: help takes at most one command (see wick help --help)
   [2]
 
 Getopt::Long's ways of writing options work: one dash, unique prefixes, "=".

@@ -274,11 +274,11 @@ static void rubbish_is_refused_with_a_reason(void **state)
 		{"PERFILE2\0\0", 10, ERR_FORMAT, "perf.data"},
 		{"\177ELF\2\1\1\0", 8, ERR_FORMAT, "program"},
 		{"\0\1\2\3\0\n\0\n", 8, ERR_FORMAT, "binary"},
-		{"hello\nworld\n", 12, ERR_FORMAT, "no line looks like"},
+		{"hello\nworld\n", 12, ERR_FORMAT, "no line is"},
 		{"\x1f\x8b\x08\0\0\0\0\0\0\0", 10, ERR_FORMAT, "gzip"},
 		{"a 1 1.0: 1 cycles: \n\tff f (x)\n\tff", 33, ERR_EMPTY, "no stack could be read"},
 		{"a 1 1.0: 1 cycles: \n\tff f (x)\n\tff g (y", 39, ERR_EMPTY, "no stack could be read"},
-		{"a 1 1.0: 1 cycles:", 18, ERR_EMPTY, "ends inside its only stack"},
+		{"a 1 1.0: 1 cycles:", 18, ERR_EMPTY, "ends within its only stack"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct profile p;

@@ -129,7 +129,7 @@ static void flags_can_be_negated(void **state)
 	assert_false(fields.on);
 	assert_int_equal(PARSE("--on", "--noon"), -1);
 	assert_false(fields.on);
-	assert_usage(PARSE("--no-plain"), "no option --no-plain");
+	assert_usage(PARSE("--no-plain"), "unknown option --no-plain");
 	assert_usage(PARSE("--plain=1"), "--plain takes no value");
 	assert_usage(PARSE("--no-on=1"), "--no-on takes no value");
 }
@@ -170,9 +170,9 @@ static void bad_values_are_refused(void **state)
 	assert_usage(PARSE("--whole=2x"), "whole number");
 	assert_usage(PARSE("--whole="), "whole number");
 	assert_usage(PARSE("--whole=1.5"), "whole number");
-	assert_usage(PARSE("--number=nan"), "needs a number");
-	assert_usage(PARSE("--number=1e999"), "needs a number");
-	assert_usage(PARSE("--number=,5"), "needs a number");
+	assert_usage(PARSE("--number=nan"), "must be a number");
+	assert_usage(PARSE("--number=1e999"), "must be a number");
+	assert_usage(PARSE("--number=,5"), "must be a number");
 	assert_usage(PARSE("--text"), "--text needs a value: TEXT");
 	assert_usage(PARSE("--text", "--plain"), "--text=--plain");
 }

@@ -233,14 +233,14 @@ static void search_leaves_what_has_the_text(void **state)
 	press(s, '/');
 	for (const char *c = "LIBCq"; *c; c++)
 		press(s, (uint32_t)*c);
-	expect_line(s, "no function or module is called LIBCq");
+	expect_line(s, "no function or module matches LIBCq");
 	press(s, '\b');
 	expect_line(s, " / LIBC▏");
 	expect_line(s, "memcpy");
 	expect_no(s, "render");
 	press(s, '\n');
 	assert_int_equal(press(s, 'q'), TOP_QUIT); /* a command again */
-	expect_line(s, "esc shows all");
+	expect_line(s, "esc show all");
 	press(s, KEY_ESCAPE);
 	expect_line(s, "render");
 	press(s, '/');
@@ -273,9 +273,9 @@ static void keys_change_what_they_say(void **state)
 	assert_int_equal(press(s, 'z'), TOP_RESET);
 	assert_int_equal(press(s, 26), TOP_SUSPEND);
 	press(s, 'h');
-	expect_line(s, "sort by own time");
+	expect_line(s, "sort by self");
 	press(s, 'x');
-	expect_no(s, "sort by own time");
+	expect_no(s, "sort by self");
 	assert_int_equal(press(s, KEY_OTHER), TOP_NOTHING);
 }
 
