@@ -55,18 +55,17 @@ const struct command command_fold = {
 	.summary = "Convert stacks to folded lines with counts",
 	.arguments = "[FILE…|-]",
 	.description =
-		"Reads perf.data, the text of perf script, or stacks that are folded already (texts plain or "
-		"compressed with gzip, xz or zstd), and writes each distinct stack as one line: the frames from the "
-		"outermost to the innermost with semicolons between, a blank and the weight. The lines are sorted by "
-		"their bytes and the same for any number of threads.\n\n"
-		"A sample weighs its period, as in stackcollapse-perf.pl. Where the input has several events, the "
-		"first one is taken and the others are counted as skipped. Without FILE standard input is read, or "
-		"the file perf.data when standard input is a terminal.\n\n"
-		"Names in the text of perf script are shortened as that script does it: without parameters, quotes and "
-		"the L of Java classes. Unlike there, brackets are balanced, so that different functions stay apart, "
-		"and samples that the script drops are counted: those printed on one line, and the last one without an "
-		"empty line behind it. --names full keeps names whole. With --perl the result is that of the script, "
-		"to the byte.",
+		"Reads perf.data, perf script text or folded stacks (text can be compressed with gzip, xz or "
+		"zstd), and writes each distinct stack as one line: the frames from the outermost to the "
+		"innermost, separated by semicolons, a space, and the weight. Lines are sorted by their bytes. "
+		"The output does not depend on the number of threads.\n\nThe weight of a sample is its period, "
+		"as in stackcollapse-perf.pl. If the input has several events, samples of all but the first are "
+		"skipped and counted. Without FILE, reads standard input, or the file perf.data if standard "
+		"input is a terminal.\n\nNames in perf script text are shortened as in stackcollapse-perf.pl: "
+		"parameters, quotes and the L of Java classes are removed. Unlike that script, fold keeps "
+		"brackets balanced, so that different functions stay distinct, and counts samples that the "
+		"script drops: samples printed on one line, and a last sample that is not followed by an empty "
+		"line. Use --names full to keep full names. Use --perl to write exactly the output of the script.",
 	.options = fold_rows,
 	.perf_options = fold_perf_rows,
 	.examples =

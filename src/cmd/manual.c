@@ -105,7 +105,7 @@ static void add_option(struct buf *out, const struct option_row *row)
 	}
 	buf_char(out, '\n');
 	add_line(out, row->help                   ? row->help :
-		      row->type == OPTION_IGNORED ? "Accepted without effect." :
+		      row->type == OPTION_IGNORED ? "Ignored, for compatibility with perf." :
 						    "Ignored, for compatibility with other tools.");
 	for (const char *const *choice = row->choices; choice && *choice; choice++) {
 		buf_str(out, choice == row->choices ? "One of: \\fB" : "\\fR, \\fB");

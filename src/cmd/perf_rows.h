@@ -6,13 +6,13 @@
 
 #define PERF_IGNORED(text) .name = text, .type = OPTION_IGNORED
 #define PERF_REFUSED(text, instead) .name = text, .type = OPTION_REFUSED, .help = instead
-#define PERF_NO_KERNEL_FILE "leave it out; the kernel's functions are found by its build-id, here or by debuginfod"
-#define PERF_NO_ITRACE "wick does not decode instruction traces; perf does"
+#define PERF_NO_KERNEL_FILE "not needed: the kernel is found by its build ID, on this machine or with debuginfod"
+#define PERF_NO_ITRACE "wick does not decode instruction traces; use perf"
 
 /* clang-format off */
 #define PERF_FILE_ROWS                                                                                                \
 	{.name = "input", .letter = 'i', .type = OPTION_ARGUMENT, .argument = "FILE",                                 \
-	 .help = "Another way to name FILE."},                                                                        \
+	 .help = "The same as FILE."},                                                                                \
 	{PERF_IGNORED("force"), .letter = 'f'}
 
 /* `owner` is the struct with a member `input` of type struct input_options. */
@@ -26,19 +26,19 @@
 	{PERF_IGNORED("modules"), .letter = 'm'},                                                                     \
 	{PERF_IGNORED("max-stack"), .argument = "N"},                                                                 \
 	{.name = "comms", .letter = 'c', .type = OPTION_COMMAS, .offset = INPUT_FIELD(owner, comms),                  \
-	 .argument = "LIST", .help = "Take only threads of these names."},                                            \
+	 .argument = "LIST", .help = "Select threads with these names."},                                             \
 	{.name = "dsos", .letter = 'd', .type = OPTION_COMMAS, .offset = INPUT_FIELD(owner, dsos),                    \
-	 .argument = "LIST", .help = "Take only stacks with a frame of one of these modules."},                       \
+	 .argument = "LIST", .help = "Select stacks with a frame of these modules."},                                 \
 	{.name = "symbols", .letter = 'S', .type = OPTION_COMMAS, .offset = INPUT_FIELD(owner, symbols),              \
-	 .argument = "LIST", .help = "Take only stacks with one of these functions."},                                \
+	 .argument = "LIST", .help = "Select stacks with these functions."},                                          \
 	{.name = "cpu", .letter = 'C', .type = OPTION_LIST, .offset = INPUT_FIELD(owner, cpus), .argument = "LIST",   \
-	 .help = "Take only samples of these CPUs."},                                                                 \
+	 .help = "Select samples on these CPUs."},                                                                    \
 	{.name = "demangle", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, demangle), .negatable = true,          \
-	 .help = "--no-demangle is --names raw."},                                                                    \
+	 .help = "--no-demangle is the same as --names raw."},                                                        \
 	{PERF_REFUSED("vmlinux", PERF_NO_KERNEL_FILE), .letter = 'k'},                                                \
 	{PERF_REFUSED("kallsyms", PERF_NO_KERNEL_FILE)},                                                              \
 	{PERF_REFUSED("itrace", PERF_NO_ITRACE)},                                                                     \
-	{PERF_REFUSED("dump-raw-trace", "wick shows samples only; perf script -D dumps records"), .letter = 'D'}
+	{PERF_REFUSED("dump-raw-trace", "wick shows only samples; for records use perf script -D"), .letter = 'D'}
 /* clang-format on */
 
 #endif

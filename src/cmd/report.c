@@ -106,15 +106,15 @@ static const struct option_row report_rows[] = {
 
 static const char *const call_graph_choices[] = {"none",   "graph",  "fractal", "flat",
 						 "folded", "caller", "callee",  NULL};
-#define NO_BROWSER "the report is text: wick report FILE | less -S; wick flame FILE -o flame.svg is a picture to click"
-#define NO_COLUMNS "the columns are fixed; --csv and --json are for programs"
-#define NO_BRANCHES "wick reads no branch records; perf does"
-#define NO_LISTS "wick report shows samples only; perf report lists the rest"
+#define NO_BROWSER "wick report writes text: use wick report FILE | less -S, or wick flame FILE -o flame.svg"
+#define NO_COLUMNS "the columns are fixed; for other programs use --csv or --json"
+#define NO_BRANCHES "wick does not read branch records; use perf report"
+#define NO_LISTS "wick report shows only samples; use perf report"
 static const struct option_row report_perf_rows[] = {
 	PERF_READING_ROWS(struct report_options),
 	{PERF_IGNORED("stdio")},
 	{PERF_IGNORED("stdio2")},
-	{PERF_IGNORED("show-nr-samples"), .letter = 'n', .help = "The number of samples is always shown."},
+	{PERF_IGNORED("show-nr-samples"), .letter = 'n', .help = "Ignored. The number of samples is always shown."},
 	{PERF_IGNORED("show-total-period")},
 	{PERF_IGNORED("showcpuutilization")},
 	{PERF_IGNORED("show-info"), .letter = 'I'},
@@ -146,18 +146,18 @@ static const struct option_row report_perf_rows[] = {
 	{PERF_REFUSED("tui", NO_BROWSER)},
 	{PERF_REFUSED("gtk", NO_BROWSER)},
 	{PERF_REFUSED("fields", NO_COLUMNS), .letter = 'F'},
-	{PERF_REFUSED("field-separator", "--csv separates columns by commas"), .letter = 't'},
-	{PERF_REFUSED("column-widths", "--width COLUMNS fits whole lines"), .letter = 'w'},
-	{PERF_REFUSED("thread-counters", "--by thread has a row for each thread"), .letter = 'T'},
-	{PERF_REFUSED("parent", "--symbol PATTERN takes the stacks with a function"), .letter = 'p'},
-	{PERF_REFUSED("symbol-filter", "--symbol '*TEXT*' takes the stacks with such a function")},
-	{PERF_REFUSED("ignore-callees", "--skip-after FUNCTION leaves callers out")},
-	{PERF_REFUSED("hide-unresolved", "--symbol PATTERN takes the stacks with a function"), .letter = 'U'},
-	{PERF_REFUSED("hierarchy", "--tree is the hierarchy of calls, --by module and --by thread are tables")},
+	{PERF_REFUSED("field-separator", "use --csv for columns separated by commas"), .letter = 't'},
+	{PERF_REFUSED("column-widths", "use --width COLUMNS for the width of lines"), .letter = 'w'},
+	{PERF_REFUSED("thread-counters", "use --by thread for one row per thread"), .letter = 'T'},
+	{PERF_REFUSED("parent", "use --symbol PATTERN to select stacks with a function"), .letter = 'p'},
+	{PERF_REFUSED("symbol-filter", "use --symbol '*TEXT*' to select stacks with a matching function")},
+	{PERF_REFUSED("ignore-callees", "use --skip-after FUNCTION to omit its callers")},
+	{PERF_REFUSED("hide-unresolved", "use --symbol PATTERN to select stacks with a function"), .letter = 'U'},
+	{PERF_REFUSED("hierarchy", "use --tree for the hierarchy of calls, --by module or --by thread for tables")},
 	{PERF_REFUSED("branch-stack", NO_BRANCHES), .letter = 'b'},
 	{PERF_REFUSED("branch-history", NO_BRANCHES)},
 	{PERF_REFUSED("total-cycles", NO_BRANCHES)},
-	{PERF_REFUSED("mem-mode", "wick reads no memory accesses; perf mem report does")},
+	{PERF_REFUSED("mem-mode", "wick does not read memory accesses; use perf mem report")},
 	{PERF_REFUSED("mmaps", NO_LISTS)},
 	{PERF_REFUSED("tasks", NO_LISTS)},
 	{PERF_REFUSED("stats", NO_LISTS)},

@@ -13,8 +13,8 @@ struct script_options {
 	struct script_format format;
 };
 
-#define NO_SCRIPTS "wick runs no scripts of perf; wick flame draws flame graphs"
-#define NO_RECORDS "wick prints samples only; perf script prints other records"
+#define NO_SCRIPTS "wick does not run scripts of perf; for flame graphs use wick flame"
+#define NO_RECORDS "wick prints only samples; for other records use perf script"
 
 /* clang-format off */
 static const struct option_row script_rows[] = {
@@ -52,7 +52,7 @@ static const struct option_row script_perf_rows[] = {
 	{PERF_REFUSED("show-mmap-events", NO_RECORDS)},
 	{PERF_REFUSED("show-switch-events", NO_RECORDS)},
 	{PERF_REFUSED("show-lost-events", NO_RECORDS)},
-	{PERF_REFUSED("per-event-dump", "--event-filter EVENT -o FILE prints one event")},
+	{PERF_REFUSED("per-event-dump", "use --event-filter EVENT -o FILE for each event")},
 	OPTION_END,
 };
 /* clang-format on */

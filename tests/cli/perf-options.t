@@ -2,31 +2,31 @@ What perf's users type. What works is in tests/e2e/perf-options; here is what is
 spelling, and exit code 2.
 
   $ wick record -b -- true
-  wick: record: -b: wick records no branches; --call-graph lbr makes stacks of them (see wick record --help)
+  wick: record: -b: wick does not record branches; for stacks from branch records use --call-graph lbr (see wick record --help)
   [2]
   $ wick record -j any,u -- true
-  wick: record: -j: wick records no branches; --call-graph lbr makes stacks of them (see wick record --help)
+  wick: record: -j: wick does not record branches; for stacks from branch records use --call-graph lbr (see wick record --help)
   [2]
   $ wick record -d -- true
   wick: record: -d must be a number, not '--'; wick does not record data addresses, as perf record -d does; omit the option (see wick record --help)
   [2]
   $ wick record -I -- true
-  wick: record: -I: wick records no registers; perf does (see wick record --help)
+  wick: record: -I: wick does not record registers; use perf record (see wick record --help)
   [2]
   $ wick record -W -- true
-  wick: record: -W: wick records no weights of memory accesses; perf does (see wick record --help)
+  wick: record: -W: wick does not record weights of memory accesses; use perf record (see wick record --help)
   [2]
   $ wick record --filter 'prev_state == 1' -- true
-  wick: record: --filter: wick does not filter tracepoints; -p PID and -C LIST narrow a recording (see wick record --help)
+  wick: record: --filter: wick does not filter tracepoints; use -p PID or -C LIST to record less (see wick record --help)
   [2]
   $ wick record --all-kernel -- true
-  wick: record: --all-kernel: give the event the modifier k: -e cycles:k, or -e cpu-clock:k (see wick record --help)
+  wick: record: --all-kernel: use the modifier k of the event: -e cycles:k, or -e cpu-clock:k (see wick record --help)
   [2]
   $ wick record --switch-output=1G -- true
-  wick: record: --switch-output: a recording is one file; -d SECONDS ends it, and a loop starts the next (see wick record --help)
+  wick: record: --switch-output: wick writes one file per recording; use -d SECONDS in a loop (see wick record --help)
   [2]
   $ wick record --dry-run -- true
-  wick: record: --dry-run: wick doctor checks what can be recorded (see wick record --help)
+  wick: record: --dry-run: use wick doctor to check what can be recorded (see wick record --help)
   [2]
   $ wick record -k boottime -- true
   wick: record: -k cannot be 'boottime'; use one of mono, monotonic, CLOCK_MONOTONIC, 1 (see wick record --help)
@@ -60,19 +60,19 @@ spelling, and exit code 2.
   [2]
 
   $ wick report --tui
-  wick: report: --tui: the report is text: wick report FILE | less -S; wick flame FILE -o flame.svg is a picture to click (see wick report --help)
+  wick: report: --tui: wick report writes text: use wick report FILE | less -S, or wick flame FILE -o flame.svg (see wick report --help)
   [2]
   $ wick report -F overhead,symbol
-  wick: report: -F: the columns are fixed; --csv and --json are for programs (see wick report --help)
+  wick: report: -F: the columns are fixed; for other programs use --csv or --json (see wick report --help)
   [2]
   $ wick report -t ,
-  wick: report: -t: --csv separates columns by commas (see wick report --help)
+  wick: report: -t: use --csv for columns separated by commas (see wick report --help)
   [2]
   $ wick report -w 10,20
-  wick: report: -w: --width COLUMNS fits whole lines (see wick report --help)
+  wick: report: -w: use --width COLUMNS for the width of lines (see wick report --help)
   [2]
   $ wick report -T
-  wick: report: -T: --by thread has a row for each thread (see wick report --help)
+  wick: report: -T: use --by thread for one row per thread (see wick report --help)
   [2]
   $ wick report --sort comm,dso
   wick: report: --sort comm,dso: only one kind of row is supported; use --by comm (see wick report --help)
@@ -84,41 +84,41 @@ spelling, and exit code 2.
   wick: report: -g folded: use wick fold FILE (see wick report --help)
   [2]
   $ wick report -b
-  wick: report: -b: wick reads no branch records; perf does (see wick report --help)
+  wick: report: -b: wick does not read branch records; use perf report (see wick report --help)
   [2]
   $ wick report -k /boot/vmlinux
-  wick: report: -k: leave it out; the kernel's functions are found by its build-id, here or by debuginfod (see wick report --help)
+  wick: report: -k: not needed: the kernel is found by its build ID, on this machine or with debuginfod (see wick report --help)
   [2]
   $ wick report --kallsyms /proc/kallsyms
-  wick: report: --kallsyms: leave it out; the kernel's functions are found by its build-id, here or by debuginfod (see wick report --help)
+  wick: report: --kallsyms: not needed: the kernel is found by its build ID, on this machine or with debuginfod (see wick report --help)
   [2]
   $ wick report -D
-  wick: report: -D: wick shows samples only; perf script -D dumps records (see wick report --help)
+  wick: report: -D: wick shows only samples; for records use perf script -D (see wick report --help)
   [2]
   $ wick report --hierarchy
-  wick: report: --hierarchy: --tree is the hierarchy of calls, --by module and --by thread are tables (see wick report --help)
+  wick: report: --hierarchy: use --tree for the hierarchy of calls, --by module or --by thread for tables (see wick report --help)
   [2]
 
   $ wick script -F comm,brstack
   wick: script: -F must be comm, pid, tid, cpu, time, period, event, ip, sym, symoff or dso, not 'brstack' (see wick script --help)
   [2]
   $ wick script -s flamegraph.py
-  wick: script: -s: wick runs no scripts of perf; wick flame draws flame graphs (see wick script --help)
+  wick: script: -s: wick does not run scripts of perf; for flame graphs use wick flame (see wick script --help)
   [2]
   $ wick script flamegraph
-  wick: script: flamegraph: wick runs no scripts of perf; wick flame draws flame graphs (see wick script --help)
+  wick: script: flamegraph: wick does not run scripts of perf; for flame graphs use wick flame (see wick script --help)
   [2]
   $ wick script --show-mmap-events
-  wick: script: --show-mmap-events: wick prints samples only; perf script prints other records (see wick script --help)
+  wick: script: --show-mmap-events: wick prints only samples; for other records use perf script (see wick script --help)
   [2]
   $ wick script -D
-  wick: script: -D: wick shows samples only; perf script -D dumps records (see wick script --help)
+  wick: script: -D: wick shows only samples; for records use perf script -D (see wick script --help)
   [2]
   $ wick script -k /boot/vmlinux
-  wick: script: -k: leave it out; the kernel's functions are found by its build-id, here or by debuginfod (see wick script --help)
+  wick: script: -k: not needed: the kernel is found by its build ID, on this machine or with debuginfod (see wick script --help)
   [2]
   $ wick script --itrace=i100us
-  wick: script: --itrace: wick does not decode instruction traces; perf does (see wick script --help)
+  wick: script: --itrace: wick does not decode instruction traces; use perf (see wick script --help)
   [2]
 
 Other commands of perf and scripts of FlameGraph.
