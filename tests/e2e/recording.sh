@@ -128,6 +128,14 @@ compile() { # NAME FLAG…: a program of tests/workloads
 	shift
 	"${CC:-gcc}" -g -O1 -fomit-frame-pointer "$@" -o "$name" "$sources/$name.c" || exit 1
 }
+# find_rustc: sets rustc to a compiler that works, or to nothing. That of rustup, first in the path, needs the user's home.
+# shellcheck disable=SC2034 # used by who sources this
+find_rustc() {
+	for rustc in rustc /usr/bin/rustc; do
+		"$rustc" --version >/dev/null 2>&1 && return
+	done
+	rustc=
+}
 # need_tool TOOL NAME: ends the test where a tool is missing
 need_tool() {
 	command -v "$1" >/dev/null && return

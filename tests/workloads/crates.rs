@@ -28,5 +28,5 @@ fn main() {
     while start.elapsed().as_millis() < milliseconds {
         *counts.entry(sum_all(&shapes) % 100).or_insert(0u64) += 1;
     }
-    std::hint::black_box(counts);
+    assert!(!counts.is_empty());
 }
