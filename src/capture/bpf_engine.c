@@ -118,7 +118,7 @@ void engine_registers(struct engine *engine, void (*add)(void *context, int32_t 
 		      void *context)
 {
 	struct listing listing = {add, context};
-	_Static_assert(ENGINE_REGISTERS == LAYOUT_REGISTERS, "as many as the programs tell");
+	_Static_assert(ENGINE_REGISTERS == LAYOUT_REGISTERS, "the number of registers in bpf/layout.h");
 	bpf_programs_registers(engine->programs, list, &listing);
 }
 

@@ -11,7 +11,7 @@ class Panel {
     this.actions.append(...this.makeActions());
     this.details = html("section", { class: "details", id: "details", "aria-label": "Frame details" },
       html("div", { class: "headline" }, this.name, this.actions), this.facts);
-    this.legend = html("div", { class: "legend", id: "legend", role: "list", "aria-label": "Colours" });
+    this.legend = html("div", { class: "legend", id: "legend", role: "list", "aria-label": "Colors" });
     this.narrow = html("span", { class: "narrow", id: "narrow" });
     this.quality = html("span", { class: "quality", id: "quality" }, (app.profile.json.quality || {}).text || "");
     this.element = html("div", { class: "under" }, this.details, this.legend,
