@@ -569,7 +569,8 @@ static void registers_of_another_machine_are_left_alone(void **state)
 	finish(run);
 	expect(run, "a_b:c;[truncated];inner 10\n");
 	assert_int_equal(run->profile.quality.truncated, 1);
-	assert_non_null(strstr(profile_text(&run->profile, run->profile.quality.truncated_advice), "another architecture"));
+	assert_non_null(
+		strstr(profile_text(&run->profile, run->profile.quality.truncated_advice), "another architecture"));
 	end(run);
 }
 
