@@ -195,7 +195,8 @@ static void the_entry_point_of_a_stripped_program_is_start(void **state)
 static void exported_symbols_without_a_size_do_not_swallow_what_follows(void **state)
 {
 	(void)state;
-	shell("printf '.globl first\\nfirst: .fill 9000, 1, 0x90\\n ret\\n .globl second\\nsecond: ret\\n' >unsized.s && "
+	shell("printf '.globl first\\nfirst: .fill 9000, 1, 0x90\\n ret\\n' >unsized.s && "
+	      "printf '.globl second\\nsecond: ret\\n' >>unsized.s && "
 	      "gcc -shared -nostdlib -o unsized unsized.s && nm unsized | awk '$3 == \"first\" { print $1 }' >first && "
 	      "strip unsized");
 	place("unsized");
