@@ -275,6 +275,7 @@ static void put_value(struct buf *out, const struct dwarf_die *argument, unsigne
 		{"long long", "ll"}, {"unsigned long long", "ull"},
 	};
 	struct buf type CLEANUP_BUF = {0};
+	buf_str(&type, ""); /* too deep a type adds nothing */
 	put_type(&type, argument->unit, &argument->type, depth);
 	if (!strcmp(type.data, "bool")) {
 		buf_str(out, argument->value ? "true" : "false");

@@ -83,10 +83,52 @@ static void names_made_of_scopes_are_those_of_the_symbol_table(void **state)
 	buf_release(&symbols);
 }
 
+/* Each is in a function whose argument is the one before: deeper than names are made of. */
+static const char deep_source[] =
+	"namespace {\n"
+	"template <int N, typename T> auto deep(T t)\n"
+	"{\n"
+	"	struct Local { T t; int go() { return N; } };\n"
+	"	return Local{t};\n"
+	"}\n"
+	"}\n"
+	"int main()\n"
+	"{\n"
+	"	return deep<9>(deep<8>(deep<7>(deep<6>(deep<5>(deep<4>(deep<3>(deep<2>(deep<1>(0))))))))).go();\n"
+	"}\n";
+
+static void deep_scopes_end_somewhere(void **state)
+{
+	(void)state;
+	if (!shell_has("g++"))
+		skip();
+	FILE *file = fopen("deep.cpp", "we");
+	assert_non_null(file);
+	fputs(deep_source, file);
+	assert_int_equal(fclose(file), 0);
+	shell("g++ -g -O0 -fno-inline -o deep deep.cpp");
+	struct buf symbols = shell_output("nm deep | awk '$2 == \"t\" && $3 ~ /^_Z/ { print $1, $3 }'");
+	struct elf_file *elf = NULL;
+	struct dwarf *dwarf = NULL;
+	assert_int_equal(elf_open(&elf, "deep", NULL), 0);
+	assert_int_equal(dwarf_open(&dwarf, &(struct dwarf_files){.elf = elf, .qualify = true}, NULL), 0);
+	size_t seen = 0;
+	char *rest = symbols.data;
+	for (char *line; (line = shell_line(&rest));) {
+		struct dwarf_frame frames[4];
+		seen += dwarf_find(dwarf, strtoull(line, NULL, 16), frames, 4) && strstr(frames[0].name, "deep<");
+	}
+	assert_true(seen >= 9);
+	dwarf_close(dwarf);
+	elf_close(elf);
+	buf_release(&symbols);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_made_of_scopes_are_those_of_the_symbol_table),
+		cmocka_unit_test(deep_scopes_end_somewhere),
 	};
 	return cmocka_run_group_tests(tests, shell_enter, shell_leave);
 }
