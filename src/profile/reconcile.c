@@ -6,6 +6,7 @@
 /* Names of functions of a profile, each once. */
 struct names {
 	const struct profile *profile;
+	size_t string_count; /* then: more may come while names are compared */
 	bool *listed; /* by string */
 	str_id *list;
 	size_t count;
@@ -13,7 +14,7 @@ struct names {
 
 static void names_init(struct names *names, const struct profile *profile)
 {
-	*names = (struct names){.profile = profile};
+	*names = (struct names){.profile = profile, .string_count = profile->strings.count};
 	names->listed = mem_zalloc(profile->strings.count + 1, sizeof *names->listed);
 	names->list = mem_alloc((profile->strings.count + 1) * sizeof *names->list);
 	for (size_t i = 0; i < profile->function_count; i++) {
@@ -34,7 +35,7 @@ static void names_release(struct names *names)
 static str_id find_name(const struct names *names, const char *text, size_t length)
 {
 	str_id id = strpool_find(&names->profile->strings, text, length);
-	return id != INDEX_NONE && names->listed[id] ? id : INDEX_NONE;
+	return id < names->string_count && names->listed[id] ? id : INDEX_NONE;
 }
 
 static bool is_in(const struct names *names, const struct profile *profile, str_id name)

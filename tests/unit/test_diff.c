@@ -5,6 +5,7 @@
 #include "stacks.h"
 
 #include <math.h>
+#include <stdio.h>
 
 struct stack_line {
 	const char *path;
@@ -124,6 +125,32 @@ static void addresses_meet_without_their_digits(void **state)
 	row_of(&diff, "0x");
 	row_of(&diff, "0xg");
 	row_of(&diff, "x0x...y");
+	diff_release(&diff);
+}
+
+/* Each of them adds a string to the later run while its names are compared. */
+static void many_cut_names_meet_whole_ones(void **state)
+{
+	(void)state;
+	enum { NAMES = 40 };
+	struct diff diff;
+	struct profile runs[2];
+	char path[64];
+	diff_init(&diff, &(struct diff_options){.confidence = 0.95});
+	for (int side = 0; side < 2; side++) {
+		profile_init(&runs[side]);
+		for (int i = 0; i < NAMES; i++) {
+			snprintf(path, sizeof path, side ? "main;f%d(int)" : "main;f%d", i);
+			stacks_add(&runs[side], 0, path, 5);
+			snprintf(path, sizeof path, "main;f%d(long)", i);
+			if (!side)
+				stacks_add(&runs[side], 0, path, 5);
+		}
+		assert_int_equal(diff_add_run(&diff, side ? DIFF_AFTER : DIFF_BEFORE, &runs[side], 0, NULL), 0);
+		profile_release(&runs[side]);
+	}
+	diff_compare(&diff);
+	assert_true(row_of(&diff, "f39")->total.after == 5);
 	diff_release(&diff);
 }
 
@@ -295,6 +322,7 @@ int main(void)
 		cmocka_unit_test(equal_profiles_do_not_differ),
 		cmocka_unit_test(normalized_means_shares),
 		cmocka_unit_test(addresses_meet_without_their_digits),
+		cmocka_unit_test(many_cut_names_meet_whole_ones),
 		cmocka_unit_test(runs_are_compared_per_run),
 		cmocka_unit_test(one_odd_run_is_no_change),
 		cmocka_unit_test(weights_that_are_no_counts_are_not_taken_for_counts),
