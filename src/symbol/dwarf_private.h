@@ -313,6 +313,8 @@ struct dwarf_die {
 	struct cursor next; /* behind its attributes: its first child, if it has any */
 };
 
+/* Counts the reading of a DIE; false: enough were read to make names. Hostile files can make one of very many. */
+bool dwarf_die_may_read(struct dwarf_unit *unit);
 /* Reads the DIE at an offset of the unit; false where there is none. */
 bool dwarf_die_read(struct dwarf_die *die, struct dwarf_unit *unit, uint64_t offset);
 /* Reads the next DIE at a cursor of the unit; false at the end of children and where it is damaged. */

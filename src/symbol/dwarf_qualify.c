@@ -21,6 +21,12 @@ static bool is_class(unsigned tag)
 	return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
 
+/* A name of the file, which may be as long as that. */
+static void put_text(struct buf *out, const char *text)
+{
+	buf_add(out, text, strnlen(text, TEXT_MOST));
+}
+
 /* --- parameters --- */
 
 /* Whether the object that a member function is called for is const: the type of its artificial parameter. */
@@ -63,8 +69,8 @@ static void put_parameters(struct buf *out, const struct dwarf_die *die, bool *r
 	struct dwarf_die child;
 	unsigned count = 0;
 	buf_char(out, '(');
-	while (die->children && count < PARAMETERS_MOST && dwarf_die_next(&child, die->unit, &cursor) &&
-	       child.tag != DW_TAG_lexical_block) {
+	while (die->children && count < PARAMETERS_MOST && out->size < TEXT_MOST &&
+	       dwarf_die_next(&child, die->unit, &cursor) && child.tag != DW_TAG_lexical_block) {
 		dwarf_die_skip_children(&child, &cursor);
 		if (child.tag == DW_TAG_unspecified_parameters) {
 			buf_str(out, count++ ? ", ..." : "...");
@@ -115,7 +121,7 @@ static unsigned lambda_number(const struct dwarf_die *class)
 	for (size_t i = around + 1; i < scopes->count && scopes->items[i].start < scopes->items[around].end; i++) {
 		struct dwarf_die die, call;
 		uint64_t offset = class->unit->offset + scopes->items[i].start;
-		if (!is_class(scopes->items[i].tag) || offset == class->offset ||
+		if (!is_class(scopes->items[i].tag) || offset == class->offset || !dwarf_die_may_read(class->unit) ||
 		    function_around(scopes, scopes->items[i].parent) != around ||
 		    !dwarf_die_read(&die, class->unit, offset) || !find_call(&die, &call))
 			continue;
@@ -146,7 +152,7 @@ static void put_scope_name(struct buf *out, const struct dwarf_die *die, unsigne
 	else if (is_class(die->tag) && !die->name)
 		put_unnamed_class(out, die, depth);
 	else
-		buf_str(out, die->name ? die->name : "(anonymous namespace)");
+		put_text(out, die->name ? die->name : "(anonymous namespace)");
 	buf_str(out, "::");
 }
 
@@ -236,7 +242,7 @@ static void put_named_type(struct buf *out, const struct dwarf_die *die, const c
 	if (is_class(die->tag) && !die->name)
 		put_unnamed_class(out, die, depth);
 	else
-		buf_str(out, die->name ? base_type_name(die->name) : "{unnamed type}");
+		put_text(out, die->name ? base_type_name(die->name) : "{unnamed type}");
 	buf_str(out, declarators);
 }
 
@@ -329,9 +335,10 @@ static void put_instance_name(struct buf *out, const struct dwarf_die *die, unsi
 	struct cursor cursor = die->next;
 	struct dwarf_die child;
 	unsigned count = 0;
-	buf_add(out, die->name, template_name_length(die->name));
+	size_t length = template_name_length(die->name);
+	buf_add(out, die->name, length < TEXT_MOST ? length : TEXT_MOST);
 	buf_char(out, '<');
-	while (count < PARAMETERS_MOST && dwarf_die_next(&child, die->unit, &cursor) &&
+	while (count < PARAMETERS_MOST && out->size < TEXT_MOST && dwarf_die_next(&child, die->unit, &cursor) &&
 	       child.tag != DW_TAG_formal_parameter && child.tag != DW_TAG_lexical_block) {
 		dwarf_die_skip_children(&child, &cursor);
 		if (child.tag != DW_TAG_template_type_parameter && child.tag != DW_TAG_template_value_parameter)
@@ -384,7 +391,7 @@ static void put_function(struct buf *out, const struct dwarf_die *die, bool with
 	if (function.name && depth && plain)
 		put_instance_name(out, &function, depth - 1);
 	else
-		buf_str(out, function.name ? function.name : "{unnamed}");
+		put_text(out, function.name ? function.name : "{unnamed}");
 	if (depth && !function.external) {
 		put_parameters(out, &function, &is_const, depth - 1);
 		buf_str(out, is_const ? " const" : "");

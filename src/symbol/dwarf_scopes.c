@@ -1,6 +1,8 @@
 /* DIEs as names need them, and what is in what. */
 #include "symbol/dwarf_private.h"
 
+#define SCOPES_DEEPEST 1024 /* each look-up goes up from one to the next; honest files have less */
+
 /* A flag may be a form without a value. */
 static bool flag_of(const struct dwarf_value *value)
 {
@@ -50,8 +52,7 @@ static void take_value(struct dwarf_die *die, unsigned attribute, const struct d
 	}
 }
 
-/* Hostile files can make a name of very many DIEs. */
-static bool may_read(struct dwarf_unit *unit)
+bool dwarf_die_may_read(struct dwarf_unit *unit)
 {
 	return atomic_fetch_sub_explicit(&unit->file->dwarf->dies_left, 1, memory_order_relaxed) > 0;
 }
@@ -59,7 +60,7 @@ static bool may_read(struct dwarf_unit *unit)
 bool dwarf_die_next(struct dwarf_die *die, struct dwarf_unit *unit, struct cursor *cursor)
 {
 	*die = (struct dwarf_die){.unit = unit};
-	if (cursor->bad || cursor->at >= cursor->end || !may_read(unit))
+	if (cursor->bad || cursor->at >= cursor->end || !dwarf_die_may_read(unit))
 		return false;
 	die->offset = (uint64_t)(cursor->at - unit->file->sections.info.data);
 	const struct dwarf_abbrevs *table = dwarf_unit_abbrevs(unit);
@@ -112,7 +113,7 @@ void dwarf_die_skip_children(const struct dwarf_die *die, struct cursor *cursor)
 	const struct dwarf_abbrevs *table = dwarf_unit_abbrevs(die->unit);
 	uint16_t tag;
 	for (size_t depth = die->children; depth;) {
-		int found = may_read(die->unit) ? step(die->unit, table, cursor, &tag) : -2;
+		int found = dwarf_die_may_read(die->unit) ? step(die->unit, table, cursor, &tag) : -2;
 		if (found == -2) {
 			cursor_fail(cursor);
 			return;
@@ -130,7 +131,7 @@ static struct dwarf_scopes *build_scopes(struct dwarf_unit *unit)
 	const struct dwarf_abbrevs *table = dwarf_unit_abbrevs(unit);
 	const uint8_t *start = unit->file->sections.info.data + unit->offset;
 	struct cursor cursor = dwarf_unit_dies(unit);
-	uint32_t open = DWARF_NONE;
+	uint32_t open = DWARF_NONE, depth = 0;
 	for (;;) {
 		uint32_t here = (uint32_t)(cursor.at - start);
 		uint16_t tag = 0;
@@ -139,11 +140,13 @@ static struct dwarf_scopes *build_scopes(struct dwarf_unit *unit)
 			MEM_ROOM(scopes->items, scopes->count, scopes->capacity);
 			scopes->items[scopes->count] = (struct dwarf_scope){here, UINT32_MAX, open, tag};
 			open = (uint32_t)scopes->count++;
+			depth++;
 		} else if (found == -1 && open != DWARF_NONE) {
 			scopes->items[open].end = (uint32_t)(cursor.at - start);
 			open = scopes->items[open].parent;
+			depth--;
 		}
-		if (found == -2 || open == DWARF_NONE)
+		if (found == -2 || open == DWARF_NONE || depth == SCOPES_DEEPEST)
 			return scopes;
 	}
 }
