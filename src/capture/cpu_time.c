@@ -6,7 +6,18 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#define DESCRIPTORS_LEFT 64u /* for what is opened later, and is of more use */
+
+void cpu_time_close(struct cpu_time *time)
+{
+	for (size_t i = 0; i < time->count; i++)
+		close(time->fds[i]);
+	free(time->fds);
+	*time = (struct cpu_time){0};
+}
 
 void cpu_time_open(struct cpu_time *time, const struct target *target, bool children, bool on_exec)
 {
@@ -21,24 +32,22 @@ void cpu_time_open(struct cpu_time *time, const struct target *target, bool chil
 		.exclude_hv = 1,
 	};
 	size_t count = 0;
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+	getrlimit(RLIMIT_NOFILE, &limit);
 	const int32_t *tasks = target_is_by_cpu(target) ? NULL : open_tasks(target, &count);
 	for (size_t i = 0; i < count; i++) {
 		int fd = open_event(&attr, target, tasks[i], -1);
-		if (fd < 0) {
-			time->incomplete = time->incomplete || errno != ESRCH;
+		if (fd < 0 && errno == ESRCH)
 			continue;
+		if (fd >= 0) {
+			MEM_ROOM(time->fds, time->count, time->capacity);
+			time->fds[time->count++] = fd;
 		}
-		MEM_ROOM(time->fds, time->count, time->capacity);
-		time->fds[time->count++] = fd;
+		if (fd < 0 || (rlim_t)fd > limit.rlim_cur - DESCRIPTORS_LEFT) {
+			cpu_time_close(time); /* a sum of some threads is of no use */
+			return;
+		}
 	}
-}
-
-void cpu_time_close(struct cpu_time *time)
-{
-	for (size_t i = 0; i < time->count; i++)
-		close(time->fds[i]);
-	free(time->fds);
-	*time = (struct cpu_time){0};
 }
 
 void cpu_time_run(struct cpu_time *time, bool run)
@@ -55,7 +64,7 @@ bool cpu_time_read(const struct cpu_time *time, uint64_t *ret_nanoseconds)
 			return false;
 		sum += value;
 	}
-	if (!time->count || time->incomplete)
+	if (!time->count)
 		return false;
 	*ret_nanoseconds = sum;
 	return true;

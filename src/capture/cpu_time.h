@@ -10,7 +10,6 @@
 struct cpu_time {
 	int *fds; /* counters of the threads that are there from the beginning; the others are added to theirs */
 	size_t count, capacity;
-	bool incomplete; /* some could not be opened */
 };
 
 /*
