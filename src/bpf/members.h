@@ -67,11 +67,17 @@ int member_free(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* A thread that executes a program gets the number of its process. */
+/*
+ * A thread that executes a program gets the number of its process. That is another task then, whose end is the
+ * member's.
+ */
 static __always_inline void members_of_exec(__u32 pid, __u32 old_tid)
 {
-	if (pid == awaited || (members_are_threads && old_tid != pid && is_member(old_tid)))
+	int moved = old_tid != pid;
+	if (pid == awaited || (moved && (is_member(pid) || (members_are_threads && is_member(old_tid)))))
 		add_member(pid, (__u64)bpf_get_current_task());
+	if (moved && members_are_threads)
+		bpf_map_delete_elem(&members, &old_tid);
 }
 
 #endif
