@@ -64,14 +64,22 @@ static bool unit_is(const struct diff *diff, enum diff_side side, const char *un
 	return strcmp(profile_text(&diff->profile, diff->unit[side]), unit) == 0;
 }
 
+/* Weights are times, but each is the period of one sample; a record of off-CPU time may be the sum of many waits. */
+static bool is_clock(const struct diff *diff, enum diff_side side)
+{
+	const char *event = profile_text(&diff->profile, diff->event[side]);
+	return strncmp(event, "cpu-clock", strlen("cpu-clock")) == 0 ||
+	       strncmp(event, "task-clock", strlen("task-clock")) == 0;
+}
+
 static enum diff_counting counting_of(const struct diff *diff, const struct weights *weights)
 {
 	const struct value_type *values = diff->profile.values;
 	bool listed = true, counted = !values[0].decimals;
 	for (int side = 0; side < 2; side++) {
-		/* Sources that list samples one by one give the weights no unit. */
+		/* Sources that list samples one by one give the weights no unit, except for clocks. */
 		bool no_unit = unit_is(diff, (enum diff_side)side, "");
-		listed &= no_unit && values[side].samples;
+		listed &= (no_unit || is_clock(diff, (enum diff_side)side)) && values[side].samples;
 		counted &= no_unit || unit_is(diff, (enum diff_side)side, "samples");
 	}
 	if (diff->options.sample_weight > 0)

@@ -226,6 +226,41 @@ static void weights_that_are_no_counts_are_not_taken_for_counts(void **state)
 	diff_release(&diff);
 }
 
+static void add_event(struct diff *diff, enum diff_side side, const char *event, int64_t period, uint64_t samples)
+{
+	struct profile run;
+	profile_init(&run);
+	stacks_add(&run, 0, "main;f", period * (int64_t)samples);
+	run.values[0].name = profile_string(&run, event, strlen(event));
+	run.values[0].unit = profile_string(&run, "ns", 2);
+	run.values[0].samples = samples;
+	assert_int_equal(diff_add_run(diff, side, &run, 0, NULL), 0);
+	profile_release(&run);
+}
+
+/* However few stacks there are, and with another frequency on each side. */
+static void samples_of_a_clock_are_counted(void **state)
+{
+	(void)state;
+	struct diff diff;
+	struct diff_options options = {.confidence = 0.95};
+	diff_init(&diff, &options);
+	add_event(&diff, DIFF_BEFORE, "cpu-clock", 10101010, 200);
+	add_event(&diff, DIFF_AFTER, "cpu-clock:u", 1001001, 8000);
+	diff_compare(&diff);
+	assert_int_equal(diff.counting, COUNTING_SAMPLES);
+	assert_true(fabs(diff.samples[DIFF_BEFORE] - 200) < 1e-6 && fabs(diff.samples[DIFF_AFTER] - 8000) < 1e-6);
+	assert_true(diff.all.significant);
+	diff_release(&diff);
+	/* A record of off-CPU time may be the sum of many waits. */
+	diff_init(&diff, &options);
+	add_event(&diff, DIFF_BEFORE, "time-sleeping", 10101010, 200);
+	add_event(&diff, DIFF_AFTER, "time-sleeping", 1001001, 8000);
+	diff_compare(&diff);
+	assert_int_equal(diff.counting, COUNTING_STACKS);
+	diff_release(&diff);
+}
+
 static void nothing_cannot_be_compared(void **state)
 {
 	(void)state;
@@ -326,6 +361,7 @@ int main(void)
 		cmocka_unit_test(runs_are_compared_per_run),
 		cmocka_unit_test(one_odd_run_is_no_change),
 		cmocka_unit_test(weights_that_are_no_counts_are_not_taken_for_counts),
+		cmocka_unit_test(samples_of_a_clock_are_counted),
 		cmocka_unit_test(nothing_cannot_be_compared),
 		cmocka_unit_test(sums_at_the_limit_are_held),
 		cmocka_unit_test(thresholds_are_read),
