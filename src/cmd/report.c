@@ -464,7 +464,6 @@ static int report_loaded(struct run *run)
 {
 	struct report_options *options = &run->options;
 	struct err err = {0};
-	static const char *const standard_input[] = {"-", NULL};
 	int code = input_tree_options(&run->profile, &options->input, &run->tree_options);
 	if (code >= 0)
 		return code;
@@ -480,7 +479,7 @@ static int report_loaded(struct run *run)
 	run->report.total = profile_total(&run->profile, run->report.value);
 	if (run->report.total == INT64_MAX && !run->profile.quality.overflows)
 		run->profile.quality.overflows = 1;
-	run->report.inputs = run->files.count ? run->files.items : standard_input;
+	run->report.inputs = run->files.items;
 	run->report.limit = (size_t)options->limit;
 	fit_terminal(run);
 	if (outfile_open(&run->out, options->output, &err) < 0)
@@ -495,11 +494,14 @@ static int report_loaded(struct run *run)
 static int report_run(int argc, char **argv)
 {
 	struct run run = {.options = {.input = input_defaults(true), .min_percent = -1, .limit = -1, .width = -1}};
+	CLEANUP_BUF struct buf last = {0};
 	int code = options_parse(&command_report, argc, argv, &run.options, &run.files);
 	if (code >= 0)
 		return code;
 	profile_init(&run.profile);
 	code = settle(&run.options);
+	if (code < 0 && !run.files.count)
+		option_list_add(&run.files, input_without_files(&last));
 	if (code < 0 && run.options.header)
 		code = recording_print_facts(&run.files);
 	if (code < 0)

@@ -94,6 +94,9 @@ Without a file perf.data is read, when nothing is piped in.
   wick: reading perf.data
   wick: perf.data: cannot read records, because no event is described
   [1]
+  $ mkdir -p named && printf 'a;b 1\n' >named/perf.data && cd named && wick report --json | grep inputs
+  wick: reading perf.data
+  "inputs": ["perf.data"],
   $ cd here && wick script
   wick: reading perf.data
   wick: perf.data: cannot read records, because no event is described
