@@ -178,7 +178,7 @@ static int settle_inputs(struct run *run, const struct option_list *arguments)
 		return say_usage(&command_diff, "--before and --after must be used together");
 	if (!sets && arguments->count != 2)
 		return say_usage(&command_diff,
-				 "diff needs two profiles, not %zu; for sets of profiles use --before and --after",
+				 "two profiles are needed, not %zu; for sets of profiles use --before and --after",
 				 arguments->count);
 	size_t from_stdin = 0;
 	for (int side = 0; side < 2; side++) {

@@ -525,7 +525,8 @@ const struct command command_report = {
 		"On a terminal, lines are colored and fit the width of the terminal. Otherwise the output is plain, "
 		"and lines are not shortened. The last lines show the quality of the profile: samples, lost samples, "
 		"truncated stacks, unresolved frames, and how to improve it.\n\n"
-		"Without FILE, reads standard input, or the file perf.data if standard input is a terminal.",
+		"Without FILE, reads standard input. If that is a terminal, reads the newest recording in the "
+		"current directory: perf.data, or a directory of wick record.",
 	.options = report_rows,
 	.perf_options = report_perf_rows,
 	.examples = report_examples,

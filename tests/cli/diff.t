@@ -218,7 +218,7 @@ Wrong use.
   wick: diff: --fail-if 'func:main<3%' has no '>'; use total>3%, func:NAME>2% or self:NAME>2% (see wick diff --help)
   [2]
   $ wick diff before.folded
-  wick: diff: diff needs two profiles, not 1; for sets of profiles use --before and --after (see wick diff --help)
+  wick: diff: two profiles are needed, not 1; for sets of profiles use --before and --after (see wick diff --help)
   [2]
   $ wick diff - -
   wick: diff: standard input can be read only once (see wick diff --help)
@@ -230,7 +230,7 @@ Wrong use.
   wick: diff: 'extra' is in neither --before nor --after (see wick diff --help)
   [2]
   $ wick diff
-  wick: diff: diff needs two profiles, not 0; for sets of profiles use --before and --after (see wick diff --help)
+  wick: diff: two profiles are needed, not 0; for sets of profiles use --before and --after (see wick diff --help)
   [2]
 
 What cannot be compared says which side it is.
