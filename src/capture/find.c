@@ -31,14 +31,20 @@ static void add(struct pid_list *list, int32_t pid)
 
 /* --- by name and user --- */
 
-/* The first line, or the first argument, of a file in the folder of a process; "" when it is not there. */
-static void read_word(int process, const char *file, char *word, size_t room)
+/* The text of a file in the folder of a process; "" when it is not there. */
+static void read_text(int process, const char *file, char *text, size_t room)
 {
 	int fd = openat(process, file, O_RDONLY | O_CLOEXEC);
-	ssize_t size = fd < 0 ? 0 : read(fd, word, room - 1);
+	ssize_t size = fd < 0 ? 0 : read(fd, text, room - 1);
 	if (fd >= 0)
 		close(fd);
-	word[size > 0 ? size : 0] = '\0';
+	text[size > 0 ? size : 0] = '\0';
+}
+
+/* Its first line, or its first argument. */
+static void read_word(int process, const char *file, char *word, size_t room)
+{
+	read_text(process, file, word, room);
 	word[strcspn(word, "\n")] = '\0';
 }
 
@@ -91,7 +97,7 @@ static int32_t parent_of(int processes, const char *pid)
 {
 	char path[64], line[512];
 	snprintf(path, sizeof path, "%.32s/stat", pid);
-	read_word(processes, path, line, sizeof line);
+	read_text(processes, path, line, sizeof line);
 	const char *name_end = strrchr(line, ')');
 	int parent = 0;
 	return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? parent : 0;

@@ -61,7 +61,7 @@ static void descendants_are_found_and_nobody_else(void **state)
 	assert_int_equal(pipe(ready), 0);
 	pid_t child = fork();
 	if (child == 0) {
-		pid_t own = start_child(") R 1 (");
+		pid_t own = start_child(") R 1\n(");
 		(void)!write(ready[1], &own, sizeof own);
 		pause();
 		_exit(0);
