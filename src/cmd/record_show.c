@@ -150,8 +150,11 @@ bool record_coverage(const struct record_run *run, struct record_coverage *ret_c
 	if (!clock || run->types != RECORD_CPU || run->result.cpu_time == RECORDER_TIME_UNKNOWN)
 		return false;
 	ret_coverage->user_only = event->attr.exclude_kernel;
-	double period = run->options.period ? (double)run->options.period :
-					      RECORD_SECOND / (double)run->options.frequency;
+	/* The kernel may allow less than was asked for. */
+	uint64_t frequency = event->attr.freq ? event->attr.sample_freq : 0;
+	double period = run->options.period ?
+				(double)run->options.period :
+				RECORD_SECOND / (double)(frequency ? frequency : (uint64_t)run->options.frequency);
 	ret_coverage->used = (double)run->result.cpu_time / RECORD_SECOND;
 	ret_coverage->sampled = (double)run->result.last.samples * period / RECORD_SECOND;
 	ret_coverage->due = (double)run->result.cpu_time / period;
