@@ -64,13 +64,20 @@ void engine_events_describe(const struct capture_events *events, bool singly, st
 	}
 }
 
+/* What happens all the time that code runs. The rate of rarer things is found out for each thread by itself. */
+static bool is_steady(const struct perf_event_attr *attr)
+{
+	return attr->type != PERF_TYPE_SOFTWARE || attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+	       attr->config == PERF_COUNT_SW_TASK_CLOCK;
+}
+
 void engine_events_use_cpus(struct capture_events *events, struct engine_options *engine)
 {
 	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
 		struct capture_event *event = &events->items[i];
 		enum derive_rule rule = event->derive.rule;
 		event->by_cpu = event->by_engine && (rule == DERIVE_PASS || rule == DERIVE_CLOCK) &&
-				!event->attr.sample_period;
+				!event->attr.sample_period && is_steady(&event->attr);
 		engine->members.sources |= (uint32_t)event->by_cpu << i;
 	}
 }
