@@ -203,7 +203,8 @@ static void keep_old(const char *path)
 {
 	char old[RECORD_PATH_MOST + 4];
 	snprintf(old, sizeof old, "%s.old", path);
-	rename(path, old);
+	if (rename(path, old) && errno != ENOENT)
+		say_note("cannot rename %s to %s: %s; it is replaced", path, old, strerror(errno));
 }
 
 static void finish_writer(struct record_run *run)
