@@ -20,10 +20,12 @@ function which(...names) {
   return null;
 }
 
-/** What is missing to run a browser, by Debian package, or null. */
+/** What is missing to run a browser, with what would provide it, or null. */
 function missing() {
   if (!which("chromium", "chromium-browser", "google-chrome")) return "chromium is not installed (Debian: chromium)";
   if (!which("chromedriver")) return "chromedriver is not installed (Debian: chromium-driver)";
+  // chromedriver reaches the browser by this name; a system without /etc/hosts does not know it.
+  if (spawnSync("getent", ["hosts", "localhost"]).status !== 0) return "localhost has no address; add it to /etc/hosts";
   return null;
 }
 
