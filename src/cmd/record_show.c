@@ -9,9 +9,6 @@
 
 #define TOP_FUNCTIONS 10
 #define FEW_SAMPLES 100 /* a share of 10 % is known within ±6 % then */
-#define COVERAGE_LEAST 0.9 /* of the CPU time; less is a warning, where chance does not explain it: */
-#define COVERAGE_USER_LEAST 0.5 /* where the kernel's part is not sampled */
-#define COVERAGE_DUE_LEAST 400 /* samples, of which three standard errors are 15 % at most */
 #define REDRAW_NS 200000000ull
 
 void record_show_start(struct record_run *run)
@@ -161,29 +158,6 @@ bool record_coverage(const struct record_run *run, struct record_coverage *ret_c
 	return true;
 }
 
-/* How much of the CPU time that the kernel accounted to the target the samples stand for. */
-static void show_coverage(const struct record_run *run, struct outfile *out)
-{
-	struct record_coverage coverage;
-	if (*run->shown.suffix || !record_coverage(run, &coverage) || coverage.used <= 0)
-		return;
-	outfile_printf(out, "CPU time %.2f s, sampled %.2f s%s (%.0f %%)\n", coverage.used, coverage.sampled,
-		       coverage.user_only ? " in user space" : "", 100 * coverage.sampled / coverage.used);
-}
-
-static bool say_when_not_covered(const struct record_run *run)
-{
-	struct record_coverage coverage;
-	if (*run->shown.suffix || !record_coverage(run, &coverage) || coverage.due < COVERAGE_DUE_LEAST ||
-	    coverage.sampled >= (coverage.user_only ? COVERAGE_USER_LEAST : COVERAGE_LEAST) * coverage.used)
-		return false;
-	say_note("the samples cover %.0f %% of the CPU time: %sthreads shorter than a sampling period are missed; %s",
-		 100 * coverage.sampled / coverage.used, coverage.user_only ? "the kernel's part and " : "",
-		 recorder_uses_engine(run->recorder, NULL) ? "use a higher frequency (-F)" :
-							     "run with sudo, or use a higher frequency (-F)");
-	return true;
-}
-
 void record_show_summary(struct record_run *run)
 {
 	struct outfile out;
@@ -202,12 +176,16 @@ void record_show_summary(struct record_run *run)
 	};
 	outfile_open_stderr(&out);
 	output_functions(&report, &run->profile, &run->tree_options, &out);
-	show_coverage(run, &out);
 	show_files(run, &out);
 	show_engine(run, &out);
 	outfile_commit(&out, &err);
 	if (run->result.last.lost && !*run->shown.suffix)
 		show_check("buffers");
-	if (!say_when_not_covered(run))
+	CLEANUP_BUF struct buf advice = {0};
+	if (!*run->shown.suffix)
+		extent_advice(&run->profile.extent, &advice);
+	if (advice.size)
+		say_note("%s", advice.data);
+	else
 		say_when_few(run);
 }

@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "event/advice.h"
 #include "event/branches.h"
+#include "event/measure.h"
 #include "event/prepare.h"
 #include "event/source_facts.h"
 #include "event/stack.h"
@@ -60,6 +61,7 @@ struct collector {
 	uint64_t first_time;
 	bool has_first_time;
 	uint64_t lost;
+	struct measure measure;
 };
 
 static void *work(void *context);
@@ -342,7 +344,7 @@ static bool ask_comm(struct collector *collector, const struct event_sample *eve
 	if (!read)
 		return false;
 	text[strcspn(text, "\n")] = '\0';
-	processes_comm(&collector->processes, event->pid, event->tid, text, false);
+	processes_name(&collector->processes, event->pid, event->tid, text);
 	return *text;
 }
 
@@ -409,9 +411,10 @@ static int take_sample(void *context, const struct event_sample *event)
 		start_workers(collector);
 	}
 	const char *comm = comm_of(collector, event);
+	struct source_facts source = facts_of(collector, event->source);
+	measure_sample(&collector->measure, event, &source);
 	if (!wanted(collector, event, comm))
 		return 0;
-	struct source_facts source = facts_of(collector, event->source);
 	uint64_t count = event->count ? event->count : 1;
 	uint64_t weight = source.weighs_one || !event->period ? count : event->period;
 	if (!collector->filling)
@@ -464,6 +467,7 @@ static int take_mmap(void *context, const struct event_mmap *mmap)
 static int take_comm(void *context, const struct event_comm *comm)
 {
 	struct collector *collector = context;
+	measure_time(&collector->measure, comm->time);
 	processes_comm(&collector->processes, comm->pid, comm->tid, comm->comm, comm->exec);
 	if (comm->exec)
 		codes_process_changed(&collector->codes, comm->pid);
@@ -473,9 +477,16 @@ static int take_comm(void *context, const struct event_comm *comm)
 static int take_fork(void *context, const struct event_task *task)
 {
 	struct collector *collector = context;
+	measure_time(&collector->measure, task->time);
 	processes_fork(&collector->processes, task->pid, task->tid, task->parent_pid, task->parent_tid);
 	if (task->pid != task->parent_pid)
 		codes_process_changed(&collector->codes, task->pid);
+	return 0;
+}
+
+static int take_exit(void *context, const struct event_task *task)
+{
+	measure_time(&((struct collector *)context)->measure, task->time);
 	return 0;
 }
 
@@ -483,6 +494,14 @@ static int take_lost(void *context, const struct event_lost *lost)
 {
 	struct collector *collector = context;
 	collector->lost += lost->count;
+	return 0;
+}
+
+static int take_count(void *context, const struct event_count *count)
+{
+	struct collector *collector = context;
+	struct source_facts source = facts_of(collector, count->source);
+	measure_count(&collector->measure, count, &source);
 	return 0;
 }
 
@@ -513,7 +532,9 @@ struct event_sink collector_sink(struct collector *collector)
 		.mmap = take_mmap,
 		.comm = take_comm,
 		.fork = take_fork,
+		.exit = take_exit,
 		.lost = take_lost,
+		.count = take_count,
 		.cgroup = take_cgroup,
 		.ksymbol = take_ksymbol,
 	};
@@ -599,6 +620,13 @@ static bool start_kernel(struct collector *collector, pthread_t *ret_thread)
 	       pthread_create(ret_thread, NULL, open_kernel, &collector->codes) == 0;
 }
 
+static void add_extent(const struct collector *collector, struct profile *profile)
+{
+	struct extent extent = measure_extent(&collector->measure);
+	extent.threads = processes_recorded(&collector->processes, &extent.processes);
+	extent_add(&profile->extent, &extent);
+}
+
 void collector_finish(struct collector *collector, struct profile *profile)
 {
 	collector_stop(collector);
@@ -623,5 +651,6 @@ void collector_finish(struct collector *collector, struct profile *profile)
 	if (started)
 		pthread_join(thread, NULL);
 	profile->quality.lost += collector->lost;
+	add_extent(collector, profile);
 	advise(collector, profile);
 }

@@ -101,6 +101,13 @@ struct event_lost {
 	uint32_t source; /* UINT32_MAX: not known */
 };
 
+/* What a counter of a thread (and its children) counted; 0 at the start of a recording. */
+struct event_count {
+	int32_t pid, tid;
+	uint64_t time, value;
+	uint32_t source; /* UINT32_MAX: not known */
+};
+
 struct event_ksymbol {
 	uint64_t time, address;
 	uint32_t length;
@@ -137,6 +144,7 @@ struct event_sink {
 	int (*fork)(void *context, const struct event_task *task);
 	int (*exit)(void *context, const struct event_task *task);
 	int (*lost)(void *context, const struct event_lost *lost); /* records or samples the kernel dropped */
+	int (*count)(void *context, const struct event_count *count);
 	int (*throttle)(void *context, uint64_t time, bool unthrottle);
 	int (*ksymbol)(void *context, const struct event_ksymbol *symbol);
 	int (*cgroup)(void *context, const struct event_cgroup *cgroup);

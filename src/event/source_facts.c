@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#define SECOND 1000000000ull
 #define DEFAULT_CHAIN 127 /* kernel.perf_event_max_stack, for events that do not say */
 
 static uint32_t most_of_chain(const struct perf_event_attr *attr)
@@ -36,6 +37,11 @@ struct source_facts source_facts_of(const struct perf_event_attr *attr, const ch
 					      profile_unit_of(name),
 		.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
 		.frequency = attr->freq ? attr->sample_freq : 0,
+		.clock = attr_is_clock(attr),
+		.period = !attr->freq       ? attr->sample_period :
+			  attr->sample_freq ? SECOND / attr->sample_freq :
+					      0,
+		.user_only = attr->exclude_kernel,
 		.each = !attr->freq && attr->sample_period == 1 && !is_dummy(attr),
 	};
 }

@@ -16,6 +16,9 @@ struct source_facts {
 	bool monotonic; /* times are of CLOCK_MONOTONIC */
 	bool each; /* a sample for each time it happens */
 	uint64_t frequency; /* 0: a period */
+	bool clock; /* of the CPU or a task: the period is a time */
+	uint64_t period; /* of a clock, nanoseconds; 0: not known */
+	bool user_only; /* the kernel is not sampled */
 };
 
 /* Clocks of the CPU or a task, whose period is a time. */

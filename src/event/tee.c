@@ -18,6 +18,7 @@ TEE(comm, struct event_comm)
 TEE(fork, struct event_task)
 TEE(exit, struct event_task)
 TEE(lost, struct event_lost)
+TEE(count, struct event_count)
 TEE(ksymbol, struct event_ksymbol)
 TEE(cgroup, struct event_cgroup)
 TEE(namespaces, struct event_namespaces)
@@ -43,6 +44,7 @@ struct event_sink event_tee_sink(struct event_tee *tee)
 		.fork = tee_fork,
 		.exit = tee_exit,
 		.lost = tee_lost,
+		.count = tee_count,
 		.throttle = tee_throttle,
 		.ksymbol = tee_ksymbol,
 		.cgroup = tee_cgroup,

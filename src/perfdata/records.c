@@ -292,6 +292,23 @@ static int deliver_cgroup(struct perfdata *data, const struct record *record, co
 	return data->sink->cgroup ? data->sink->cgroup(data->sink->context, &cgroup) : 0;
 }
 
+/* Of an event by itself: groups list all of their values. */
+static int deliver_count(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	if (trailer->source == SOURCE_NONE || data->sources.items[trailer->source].attr.read_format & PERF_FORMAT_GROUP)
+		return 0;
+	if (record->words < 2)
+		return malformed(data);
+	struct event_count count = {
+		.pid = low(record->body[0]),
+		.tid = high(record->body[0]),
+		.time = trailer->time,
+		.value = record->body[1],
+		.source = trailer->source,
+	};
+	return data->sink->count ? data->sink->count(data->sink->context, &count) : 0;
+}
+
 int records_deliver(struct perfdata *data, const struct record *record)
 {
 	if (record->header.type == PERF_RECORD_SAMPLE)
@@ -325,7 +342,9 @@ int records_deliver(struct perfdata *data, const struct record *record)
 		return deliver_ksymbol(data, &inner, &trailer);
 	case PERF_RECORD_CGROUP:
 		return deliver_cgroup(data, &inner, &trailer);
-	default: /* READ, BPF_EVENT, TEXT_POKE: nothing a profile needs */
+	case PERF_RECORD_READ:
+		return deliver_count(data, &inner, &trailer);
+	default: /* BPF_EVENT, TEXT_POKE: nothing a profile needs */
 		return 0;
 	}
 }

@@ -162,7 +162,6 @@ static int take_record(struct perfdata *data, struct stream *stream, const uint8
 	case PERF_RECORD_AUX_OUTPUT_HW_ID:
 		data->quality.aux_records++;
 		return 0;
-	case PERF_RECORD_READ:
 	case PERF_RECORD_BPF_EVENT:
 	case PERF_RECORD_TEXT_POKE:
 		return 0;

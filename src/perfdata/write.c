@@ -243,6 +243,15 @@ static int take_lost(void *context, const struct event_lost *lost)
 	return record_end_with_trailer(writer, -1, -1, lost->time, lost->source);
 }
 
+static int take_count(void *context, const struct event_count *count)
+{
+	struct perfdata_writer *writer = context;
+	struct buf *out = record_begin(writer, PERF_RECORD_READ, 0);
+	put_pair(out, count->pid, count->tid);
+	put64(out, count->value);
+	return record_end_with_trailer(writer, count->pid, count->tid, count->time, count->source);
+}
+
 static int take_ksymbol(void *context, const struct event_ksymbol *symbol)
 {
 	struct perfdata_writer *writer = context;
@@ -275,6 +284,7 @@ struct event_sink perfdata_writer_sink(struct perfdata_writer *writer)
 		.fork = take_fork,
 		.exit = take_exit,
 		.lost = take_lost,
+		.count = take_count,
 		.ksymbol = take_ksymbol,
 		.cgroup = take_cgroup,
 	};

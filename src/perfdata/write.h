@@ -40,8 +40,8 @@ int perfdata_writer_open(struct perfdata_writer **ret_writer, const char *path,
 			 const struct perfdata_writer_options *options, struct err *err);
 
 /*
- * Takes mmap, comm, fork, exit, lost, ksymbol and cgroup records; has no sample function. Its functions return 0 until
- * a write has failed (the disk is full), then the failure's code.
+ * Takes mmap, comm, fork, exit, lost, count, ksymbol and cgroup records; has no sample function. Its functions return 0
+ * until a write has failed (the disk is full), then the failure's code.
  */
 struct event_sink perfdata_writer_sink(struct perfdata_writer *writer);
 

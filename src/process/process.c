@@ -98,9 +98,15 @@ void processes_mmap(struct processes *processes, int32_t pid, struct mapping map
 	map_set_add(writable(processes, &process->maps, &process->shared), mapping);
 }
 
-void processes_comm(struct processes *processes, int32_t pid, int32_t tid, const char *comm, bool exec)
+void processes_name(struct processes *processes, int32_t pid, int32_t tid, const char *comm)
 {
 	get_thread(processes, pid, tid)->comm = strpool_add(&processes->strings, comm, strlen(comm));
+}
+
+void processes_comm(struct processes *processes, int32_t pid, int32_t tid, const char *comm, bool exec)
+{
+	processes_name(processes, pid, tid, comm);
+	get_thread(processes, pid, tid)->recorded = true;
 	struct process *process = exec ? find_process(processes, pid) : NULL;
 	if (!process)
 		return;
@@ -114,7 +120,9 @@ void processes_fork(struct processes *processes, int32_t pid, int32_t tid, int32
 {
 	struct thread_name *parent = find_thread(processes, parent_pid, parent_tid);
 	str_id comm = parent ? parent->comm : 0;
-	get_thread(processes, pid, tid)->comm = comm;
+	struct thread_name *thread = get_thread(processes, pid, tid);
+	thread->comm = comm;
+	thread->recorded = true;
 	if (pid == parent_pid)
 		return;
 	struct map_set *maps = processes_maps(processes, parent_pid);
@@ -151,4 +159,24 @@ const char *processes_comm_of(const struct processes *processes, int32_t pid, in
 	if (!thread || !thread->comm)
 		thread = find_thread(processes, pid, pid);
 	return thread ? strpool_text(&processes->strings, thread->comm) : "";
+}
+
+static int ascending(const void *left, const void *right)
+{
+	int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
+	return (a > b) - (a < b);
+}
+
+uint64_t processes_recorded(const struct processes *processes, uint64_t *ret_processes)
+{
+	CLEANUP_FREE int32_t *pids = mem_alloc((processes->thread_count + 1) * sizeof *pids);
+	size_t count = 0, distinct = 0;
+	for (size_t i = 0; i < processes->thread_count; i++)
+		if (processes->threads[i].recorded && processes->threads[i].pid > 0)
+			pids[count++] = processes->threads[i].pid;
+	qsort(pids, count, sizeof *pids, ascending);
+	for (size_t i = 0; i < count; i++)
+		distinct += !i || pids[i] != pids[i - 1];
+	*ret_processes = distinct;
+	return count;
 }

@@ -75,6 +75,7 @@ struct process {
 struct thread_name {
 	int32_t pid, tid;
 	str_id comm; /* in processes.strings; 0: not known */
+	bool recorded; /* records tell of it: it is one of those that were recorded */
 };
 
 struct processes {
@@ -99,9 +100,12 @@ void processes_release(struct processes *processes);
  * it, and a new process of the same pid begins with a fork or an exec, which replace what was there.
  */
 void processes_mmap(struct processes *processes, int32_t pid, struct mapping mapping);
+void processes_name(struct processes *processes, int32_t pid, int32_t tid, const char *comm); /* known otherwise */
 void processes_comm(struct processes *processes, int32_t pid, int32_t tid, const char *comm, bool exec);
 void processes_fork(struct processes *processes, int32_t pid, int32_t tid, int32_t parent_pid, int32_t parent_tid);
 
+/* How many threads the records tell of, and of how many processes, without the idle ones. */
+uint64_t processes_recorded(const struct processes *processes, uint64_t *ret_processes);
 /* The mappings of a process as they are now, until the next change. NULL when none is known. */
 const struct map_set *processes_look(const struct processes *processes, int32_t pid);
 /* The same, which stay as they are; the caller releases. */

@@ -58,6 +58,7 @@ void profile_merge(struct profile *into, const struct profile *from)
 				      });
 	}
 	merge_quality(into, from, to.strings);
+	extent_add(&into->extent, &from->extent);
 	into->differential |= from->differential;
 	profile_follower_release(&to);
 }

@@ -12,6 +12,7 @@
 #define WICK_PROFILE_PROFILE_H
 
 #include "base/strpool.h"
+#include "profile/extent.h"
 #include "profile/quality.h"
 
 #include <stdbool.h>
@@ -98,6 +99,7 @@ struct profile {
 	bool ordered; /* samples are kept in the order they came, unmerged (flame charts) */
 	bool differential; /* value 0 is "before", value 1 is "after" */
 	struct quality quality;
+	struct extent extent;
 
 	/*
 	 * Those of functions, frames, stacks and samples may know only the first of them: what was added as new is

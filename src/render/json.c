@@ -48,6 +48,30 @@ void json_texts(struct buf *out, const char *const *texts)
 	buf_char(out, ']');
 }
 
+void json_extent(struct buf *out, const struct extent *extent)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+		bool time;
+	} numbers[] = {
+		{"duration", extent->duration, true}, {"cpu_time", extent->cpu_time, true},
+		{"sampled", extent->sampled, true},   {"processes", extent->processes, false},
+		{"threads", extent->threads, false},
+	};
+	buf_char(out, '{');
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		buf_printf(out, "%s\"%s\": ", i ? ", " : "", numbers[i].name);
+		if (!numbers[i].value)
+			buf_str(out, "null");
+		else if (numbers[i].time)
+			buf_printf(out, "%.9f", (double)numbers[i].value / 1e9);
+		else
+			buf_uint(out, numbers[i].value);
+	}
+	buf_char(out, '}');
+}
+
 void json_quality(struct buf *out, const struct profile *profile)
 {
 	const struct quality *quality = &profile->quality;

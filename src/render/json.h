@@ -10,7 +10,8 @@ void json_text(struct buf *out, const char *text);
 void json_known(struct buf *out, const char *text);
 /* A number with at most `digits` digits behind the point; what is no number gives null. */
 void json_number(struct buf *out, double value, unsigned digits);
-/* The quality counters as an object; docs/json.md. */
+/* What the recording extends over and the quality counters as objects; docs/json.md. */
+void json_extent(struct buf *out, const struct extent *extent);
 void json_quality(struct buf *out, const struct profile *profile);
 /* ["a", "b"] of a NULL-terminated list. */
 void json_texts(struct buf *out, const char *const *texts);

@@ -22,7 +22,7 @@ struct report {
 	size_t limit; /* at most so many rows, in trees so many children of a frame; 0: all */
 	/* Only for text. */
 	int width; /* columns to fit into; 0: lines may be of any length */
-	bool brief; /* the number of samples is only at the top */
+	bool brief; /* the number of samples is only at the top, and messages say what the samples miss */
 	bool colour;
 };
 

@@ -37,7 +37,9 @@ static void add_foot(struct buf *out, const struct report *report, uint64_t rows
 	buf_uint(out, rows);
 	buf_str(out, ", \"weight\": ");
 	text_decimal(out, weight, decimals_of(report));
-	buf_str(out, "},\n\"quality\": ");
+	buf_str(out, "},\n\"recording\": ");
+	json_extent(out, &report->profile->extent);
+	buf_str(out, ",\n\"quality\": ");
 	json_quality(out, report->profile);
 	buf_str(out, "\n}\n");
 }

@@ -115,30 +115,45 @@ static void add_head(struct buf *out, const struct report *report)
 	for (const char *const *input = report->inputs; *input; input++)
 		buf_printf(&text, "%s%s", text.size ? ", " : "", strcmp(*input, "-") ? *input : "standard input");
 	screen_fact(out, report->colour, "Input", text.data, text.size);
+	buf_clear(&text);
+	extent_time_text(&report->profile->extent, &text);
+	if (text.size)
+		screen_fact(out, report->colour, "Time", text.data, text.size);
 	if (report->note)
 		screen_fact(out, report->colour, "Note", report->note, strlen(report->note));
 	buf_char(out, '\n');
 }
 
-static void add_foot(struct buf *out, const struct report *report)
+static void add_lines(struct buf *out, const struct buf *lines)
 {
-	struct buf line CLEANUP_BUF = {0};
-	quality_line(&report->profile->quality, &report->profile->strings, &line);
-	const char *shown = line.data ? line.data : "", *rest = strstr(shown, " · ");
-	if (report->brief && !rest)
-		return;
-	if (report->brief)
-		shown = rest + strlen(" · ");
-	buf_char(out, '\n');
-	screen_style(out, report->colour, STYLE_DIM);
-	text_terminal(out, shown, strlen(shown));
-	buf_char(out, '\n');
-	buf_clear(&line);
-	quality_advice(&report->profile->quality, &report->profile->strings, MOST_ADVICE, &line);
-	for (const char *at = line.data; at && *at; at = strchr(at, '\n') + 1) {
+	for (const char *at = lines->data; at && *at; at = strchr(at, '\n') + 1) {
 		text_terminal(out, at, strcspn(at, "\n"));
 		buf_char(out, '\n');
 	}
+}
+
+static void add_foot(struct buf *out, const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	struct buf line CLEANUP_BUF = {0}, lines CLEANUP_BUF = {0};
+	extent_cpu_text(&profile->extent, &lines);
+	buf_str(&lines, lines.size ? "\n" : "");
+	quality_line(&profile->quality, &profile->strings, &line);
+	const char *shown = line.data ? line.data : "", *rest = strstr(shown, " · ");
+	if (report->brief)
+		shown = rest ? rest + strlen(" · ") : "";
+	if (*shown || !report->brief)
+		buf_printf(&lines, "%s\n", shown);
+	if (!report->brief && extent_misses_time(&profile->extent)) {
+		extent_advice(&profile->extent, &lines);
+		buf_char(&lines, '\n');
+	}
+	quality_advice(&profile->quality, &profile->strings, MOST_ADVICE, &lines);
+	if (!lines.size)
+		return;
+	buf_char(out, '\n');
+	screen_style(out, report->colour, STYLE_DIM);
+	add_lines(out, &lines);
 	screen_style(out, report->colour, STYLE_PLAIN);
 }
 

@@ -186,7 +186,7 @@ static void write_foot(const struct svg_picture *picture, const struct svg_geome
 {
 	struct buf out CLEANUP_BUF = {0};
 	struct buf line CLEANUP_BUF = {0};
-	quality_line(&picture->profile->quality, &picture->profile->strings, &line);
+	svg_foot(picture->profile, &line);
 	add_text(&out, "quality", "start", SVG_SIDE, geometry->height - geometry->bottom / 2, line.data);
 	outfile_add(file, out.data, out.size);
 }

@@ -446,7 +446,7 @@ static void add_quality(struct writer *w)
 {
 	const struct quality *quality = &w->picture->profile->quality;
 	struct buf line CLEANUP_BUF = {0};
-	quality_line(quality, &w->picture->profile->strings, &line);
+	svg_foot(w->picture->profile, &line);
 	add_key(w, "quality");
 	buf_char(&w->out, '{');
 	add_integer(w, "samples", (int64_t)quality->samples);

@@ -115,3 +115,13 @@ void svg_picture_release(struct svg_picture *picture)
 	buf_release(&picture->scratch);
 	*picture = (struct svg_picture){0};
 }
+
+void svg_foot(const struct profile *profile, struct buf *out)
+{
+	struct buf quality CLEANUP_BUF = {0};
+	extent_line(&profile->extent, out);
+	quality_line(&profile->quality, &profile->strings, &quality);
+	if (out->size && quality.size)
+		buf_str(out, " · ");
+	buf_add(out, quality.data ? quality.data : "", quality.size);
+}

@@ -59,6 +59,9 @@ void svg_picture_init(struct svg_picture *picture, const struct calltree *tree, 
 		      const struct svg_options *options);
 void svg_picture_release(struct svg_picture *picture);
 
+/* The line below the picture: what was recorded, and how good it is. */
+void svg_foot(const struct profile *profile, struct buf *out);
+
 static inline bool svg_picture_is_diff(const struct svg_picture *picture)
 {
 	return picture->tree->total[1] != NULL;

@@ -246,6 +246,14 @@ static inline int seen_exit(void *context, const struct event_task *task)
 	return 0;
 }
 
+static inline int seen_count(void *context, const struct event_count *count)
+{
+	struct seen *seen = context;
+	buf_printf(&seen->log, "count %d/%d %llu %llu\n", count->pid, count->tid, (unsigned long long)count->value,
+		   (unsigned long long)count->time);
+	return 0;
+}
+
 static inline int seen_lost(void *context, const struct event_lost *lost)
 {
 	struct seen *seen = context;
@@ -308,6 +316,7 @@ static inline struct event_sink seen_sink(struct seen *seen)
 		.fork = seen_fork,
 		.exit = seen_exit,
 		.lost = seen_lost,
+		.count = seen_count,
 		.throttle = seen_throttle,
 		.ksymbol = seen_ksymbol,
 		.cgroup = seen_cgroup,

@@ -237,6 +237,40 @@ static void what_is_missing_is_counted_by_samples(void **state)
 	end(run);
 }
 
+/* Of the whole recording: filters leave it alone. */
+static void the_extent_is_that_of_the_recording(void **state)
+{
+	(void)state;
+	static const char *const nobody[] = {"nobody", NULL};
+	const struct collect_options options = {.filter.profile.comms = nobody};
+	struct run *run = start(&options);
+	run->sources[0].attr.type = PERF_TYPE_SOFTWARE;
+	run->sources[0].attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	const struct event_count begin = {.time = 500, .source = 0},
+				 end_of_it = {.time = 4500, .value = 2000, .source = 0};
+	const struct event_count other = {.time = 4000, .value = 77, .source = 1};
+	const struct event_task thread = {
+		.pid = run->pid, .tid = 1, .parent_pid = run->pid, .parent_tid = run->pid, .time = 600};
+	assert_int_equal(run->sink.count(run->sink.context, &begin), 0);
+	assert_int_equal(run->sink.fork(run->sink.context, &thread), 0);
+	TAKE(run, USER_CHAIN(INNER, MAIN), s->period = 900);
+	TAKE(run, USER_CHAIN(INNER, MAIN), s->count = 2, s->period = 1000, s->since = 700, s->time = 2000);
+	TAKE(run, USER_CHAIN(INNER, MAIN), s->source = 1, s->period = 5);
+	TAKE(run, USER_CHAIN(INNER, MAIN), s->pid = s->tid = 0); /* idle */
+	assert_int_equal(run->sink.count(run->sink.context, &other), 0);
+	assert_int_equal(run->sink.count(run->sink.context, &end_of_it), 0);
+	finish(run);
+	const struct extent *extent = &run->profile.extent;
+	assert_int_equal(run->profile.sample_count, 0);
+	assert_int_equal(extent->duration, 4000);
+	assert_int_equal(extent->cpu_time, 2000);
+	assert_int_equal(extent->sampled, 1900);
+	assert_int_equal(extent->samples, 3);
+	assert_int_equal(extent->processes, 1);
+	assert_int_equal(extent->threads, 2);
+	end(run);
+}
+
 static void lost_samples_are_counted_with_what_would_help(void **state)
 {
 	(void)state;
@@ -698,6 +732,7 @@ int main(void)
 		cmocka_unit_test(a_sample_weighs_its_period_or_one),
 		cmocka_unit_test(events_are_kept_apart),
 		cmocka_unit_test(what_is_missing_is_counted_by_samples),
+		cmocka_unit_test(the_extent_is_that_of_the_recording),
 		cmocka_unit_test(lost_samples_are_counted_with_what_would_help),
 		cmocka_unit_test(chains_that_were_marked_as_truncated_still_are),
 		cmocka_unit_test(waits_without_a_stack_are_called_so),

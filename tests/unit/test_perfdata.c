@@ -492,6 +492,7 @@ static void all_other_records(void **state)
 	put_words(&records, PERF_RECORD_UNTHROTTLE, 0, 59, 1, 1, trailer, 60);
 	put_words(&records, PERF_RECORD_SWITCH, 0, trailer, 60);
 	put_words(&records, PERF_RECORD_LOST, 0, 0, 17, trailer, 60);
+	put_words(&records, PERF_RECORD_READ, 0, 8ull << 32 | 7, 123456, trailer, 60);
 	put_words(&records, PERF_RECORD_BPF_EVENT, 0, 1, 2, trailer, 60);
 	put_words(&records, PERF_RECORD_AUX, 0, 1, 2, 3, trailer, 60);
 	put_words(&records, 40, 0, 1, 2);
@@ -513,9 +514,10 @@ static void all_other_records(void **state)
 					      "unthrottle 60\n"
 					      "switch in 1/9 other -1/-1 60\n"
 					      "lost 17\n"
+					      "count 7/8 123456 60\n"
 					      "comm last 1/1 61\n");
 	const struct perfdata_quality *quality = perfdata_quality(data);
-	assert_int_equal(quality->records, 15);
+	assert_int_equal(quality->records, 16);
 	assert_int_equal(quality->unknown_records, 2);
 	assert_int_equal(quality->aux_records, 1);
 	assert_int_equal(quality->malformed, 0);

@@ -219,6 +219,7 @@ static void put_others(struct perfdata_writer *writer)
 	struct event_task fork = {.pid = 7, .tid = 8, .parent_pid = 7, .parent_tid = 7, .time = 5};
 	struct event_task gone = {.pid = 7, .tid = 8, .parent_pid = 7, .parent_tid = 7, .time = 9};
 	struct event_lost lost = {.time = 8, .count = 12, .source = 1};
+	struct event_count count = {.pid = 7, .tid = 8, .time = 8, .value = 1ull << 40, .source = 1};
 	struct event_ksymbol symbol = {
 		.time = 6, .address = 0xffffffffc0000000, .length = 64, .type = 1, .name = "bpf_prog_x"};
 	assert_int_equal(sink.mmap(sink.context, &kernel), 0);
@@ -228,6 +229,7 @@ static void put_others(struct perfdata_writer *writer)
 	assert_int_equal(sink.fork(sink.context, &fork), 0);
 	assert_int_equal(sink.ksymbol(sink.context, &symbol), 0);
 	assert_int_equal(sink.lost(sink.context, &lost), 0);
+	assert_int_equal(sink.count(sink.context, &count), 0);
 	assert_int_equal(sink.exit(sink.context, &gone), 0);
 }
 
@@ -246,6 +248,7 @@ static void other_records_come_back_as_they_were_given(void **state)
 	assert_non_null(strstr(text, "/bin/a file"));
 	assert_non_null(strstr(text, "bpf_prog_x"));
 	assert_non_null(strstr(text, "a file"));
+	assert_non_null(strstr(text, "count 7/8 1099511627776 8\n"));
 	assert_int_equal(seen.lost_total, 12);
 	assert_int_equal(seen.lost.source, 1);
 	assert_string_equal(seen.path, "/lib/x.so");

@@ -1,0 +1,93 @@
+#include "profile/extent.h"
+
+#include "base/text.h"
+
+#define SECOND 1e9
+#define COVERAGE_LEAST 0.9 /* of the CPU time; less is a warning */
+#define COVERAGE_USER_LEAST 0.5 /* where the kernel's part is not sampled */
+#define DUE_LEAST 400 /* samples, of which three standard errors are 15 % at most */
+#define RATE_LEAST 100 /* samples from which the CPUs used are estimated if the CPU time is not known */
+
+void extent_add(struct extent *extent, const struct extent *from)
+{
+	extent->duration += from->duration;
+	extent->processes += from->processes;
+	extent->threads += from->threads;
+	extent->cpu_time += from->cpu_time;
+	extent->sampled += from->sampled;
+	extent->samples += from->samples;
+	extent->user_only |= from->user_only;
+}
+
+static void separate(struct buf *out)
+{
+	if (out->size)
+		buf_str(out, ", ");
+}
+
+void extent_time_text(const struct extent *extent, struct buf *out)
+{
+	struct buf text CLEANUP_BUF = {0};
+	uint64_t used = extent->cpu_time;
+	if (!used && extent->samples >= RATE_LEAST && !extent->user_only)
+		used = extent->sampled;
+	if (extent->duration)
+		buf_printf(&text, "%.2f s", (double)extent->duration / SECOND);
+	if (extent->duration && used) {
+		separate(&text);
+		buf_printf(&text, "%.2f CPUs used", (double)used / (double)extent->duration);
+	}
+	if (extent->processes) {
+		separate(&text);
+		text_count(&text, extent->processes, "process", "processes");
+	}
+	if (extent->threads) {
+		separate(&text);
+		text_count(&text, extent->threads, "thread", "threads");
+	}
+	buf_add(out, text.data ? text.data : "", text.size);
+}
+
+static double coverage(const struct extent *extent)
+{
+	return (double)extent->sampled / (double)extent->cpu_time;
+}
+
+void extent_cpu_text(const struct extent *extent, struct buf *out)
+{
+	if (extent->cpu_time)
+		buf_printf(out, "CPU time %.2f s, sampled %.2f s%s (%.0f %%)", (double)extent->cpu_time / SECOND,
+			   (double)extent->sampled / SECOND, extent->user_only ? " in user space" : "",
+			   100 * coverage(extent));
+}
+
+void extent_line(const struct extent *extent, struct buf *out)
+{
+	struct buf cpu CLEANUP_BUF = {0}, line CLEANUP_BUF = {0};
+	extent_time_text(extent, &line);
+	extent_cpu_text(extent, &cpu);
+	if (line.size && cpu.size)
+		buf_str(&line, " · ");
+	buf_add(&line, cpu.data ? cpu.data : "", cpu.size);
+	buf_add(out, line.data ? line.data : "", line.size);
+}
+
+bool extent_misses_time(const struct extent *extent)
+{
+	double least = extent->user_only ? COVERAGE_USER_LEAST : COVERAGE_LEAST;
+	if (!extent->cpu_time || !extent->sampled || coverage(extent) >= least)
+		return false;
+	double period = (double)extent->sampled / (double)extent->samples;
+	return (double)extent->cpu_time / period >= DUE_LEAST;
+}
+
+void extent_advice(const struct extent *extent, struct buf *out)
+{
+	if (!extent_misses_time(extent))
+		return;
+	buf_printf(out,
+		   "the samples cover %.0f %% of the CPU time: %sthreads shorter than a sampling period are missed; "
+		   "record with %sa higher frequency (-F)",
+		   100 * coverage(extent), extent->user_only ? "the kernel's part and " : "",
+		   extent->user_only ? "sudo, or with " : "");
+}
