@@ -1,5 +1,6 @@
 #include "capture/check.h"
 
+#include "base/directory.h"
 #include "capture/check_files.h"
 #include "capture/denied.h"
 #include "capture/engine_choice.h"
@@ -452,8 +453,10 @@ static void cache(const struct check_system *system, struct check_result *result
 	const char *folder = system->environment("XDG_CACHE_HOME"), *home = system->environment("HOME");
 	if (folder && *folder == '/')
 		buf_printf(&result->state, "%s/wick", folder);
-	else if (home && *home == '/')
+	else if (home && *home == '/' && (geteuid() || *system->root || directory_is_own(home)))
 		buf_printf(&result->state, "%s/.cache/wick", home);
+	else if (geteuid() == 0)
+		buf_str(&result->state, "/var/cache/wick");
 	else
 		buf_str(&result->state, "no directory: HOME is not set");
 	/* It is made when first needed: the nearest folder above it that is there must be writable. */

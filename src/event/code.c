@@ -257,6 +257,14 @@ static void fetch(struct code *code)
 	pthread_mutex_unlock(&codes->fetch_lock);
 }
 
+/* Who could write a file that is gone or was replaced: whoever can write where it was. */
+static int64_t writer_of_missing(const struct code *code)
+{
+	CLEANUP_BUF struct buf path = {0};
+	buf_printf(&path, "%s%s", code->root && *code->root ? code->root : code->codes->options.root, code->path);
+	return file_writer_at(path.data);
+}
+
 static void open_file(struct code *code)
 {
 	struct codes *codes = code->codes;
@@ -271,7 +279,8 @@ static void open_file(struct code *code)
 		fetch(code);
 	enum symbol_state state = symbols_state(code->symbols);
 	if (state == SYMBOLS_MISSING || state == SYMBOLS_MISMATCH)
-		code->names = names_open(codes->cache, &code->module.build_id, options.names);
+		code->names = names_open(codes->cache, &(struct names_key){code->module.build_id, options.names,
+									   writer_of_missing(code)});
 }
 
 static void open_symbols(struct code *code)
@@ -310,8 +319,11 @@ bool code_is_jit(const struct code *code)
 
 void code_keep_names(struct code *code, const struct name_entry *entries, size_t count)
 {
-	if (code->module.kind == MODULE_FILE)
-		names_keep(code->codes->cache, &code->module.build_id, code->codes->options.names, entries, count);
+	const struct elf_file *elf = code->module.kind == MODULE_FILE ? symbols_elf(code->symbols) : NULL;
+	if (elf)
+		names_keep(code->codes->cache,
+			   &(struct names_key){code->module.build_id, code->codes->options.names, elf_writer(elf)},
+			   entries, count);
 }
 
 const char *code_path(const struct code *code)
@@ -334,7 +346,9 @@ static struct unwind_table *load_table(struct code *code)
 {
 	struct cache_bytes bytes;
 	struct unwind_table *table = NULL;
-	if (!code->module.build_id.size || !cache_get(code->codes->cache, &code->module.build_id, TABLE_KIND, &bytes))
+	const struct elf_file *elf = symbols_elf(code->symbols);
+	if (!elf || !code->module.build_id.size ||
+	    !cache_get(code->codes->cache, &code->module.build_id, elf_identity(elf), TABLE_KIND, &bytes))
 		return NULL;
 	if (unwind_table_load(&table, bytes.bytes, bytes.size, NULL))
 		table = NULL;
@@ -352,7 +366,8 @@ static void build_table(struct code *code)
 	if (code->module.build_id.size && code->codes->cache) {
 		struct buf bytes CLEANUP_BUF = {0};
 		unwind_table_save(code->table, &bytes);
-		cache_put(code->codes->cache, &code->module.build_id, TABLE_KIND, bytes.data, bytes.size);
+		cache_put(code->codes->cache, &code->module.build_id, elf_identity(elf), TABLE_KIND, bytes.data,
+			  bytes.size);
 	}
 }
 

@@ -81,12 +81,12 @@ bool advice_package(struct buf *out, const char *folder, const char *path, struc
 	uint64_t words[2] = {hash_bytes(path, strlen(path)), hash_bytes(version.data, version.size)};
 	struct build_id id = {.size = sizeof words};
 	memcpy(id.bytes, words, sizeof words);
-	if (cache_get(cache, &id, "package", &bytes)) {
+	if (cache_get(cache, &id, NULL, "package", &bytes)) {
 		buf_add(&found, bytes.bytes, bytes.size);
 		cache_bytes_release(&bytes);
 	} else {
 		search_lists(&found, folder, path);
-		cache_put(cache, &id, "package", found.data ? found.data : "", found.size);
+		cache_put(cache, &id, NULL, "package", found.data ? found.data : "", found.size);
 	}
 	buf_add(out, found.data, found.size);
 	return found.size;

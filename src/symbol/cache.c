@@ -1,11 +1,13 @@
 #include "symbol/cache.h"
 
 #include "base/buf.h"
+#include "base/directory.h"
 #include "base/hash.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -14,7 +16,9 @@
 #include <unistd.h>
 
 #define MAGIC "WICKKEPT"
-#define TEMPORARY_PREFIX ".new-"
+#define SUFFIX ".wick" /* of every entry: nothing else is ever removed */
+#define TEMPORARY_PREFIX ".wick-new-"
+#define ROOT_FOLDER "/var/cache/wick" /* where the home is not root's */
 #define TEMPORARY_SECONDS 3600 /* after that its writer has died */
 #define TOUCH_SECONDS 600 /* time of last use is no more exact than this */
 
@@ -22,10 +26,11 @@ struct header {
 	char magic[8];
 	uint64_t version; /* of wick: entries are private to it */
 	uint64_t size, hash; /* of what follows */
-	uint64_t owner; /* hash of build-id and kind: a renamed file is not taken for another */
-	uint64_t reserved[3];
+	uint64_t name; /* hash of the file's name: a renamed file is not taken for another */
+	struct file_identity file; /* what it was computed from; all zero: no file */
+	uint64_t reserved[4];
 };
-_Static_assert(sizeof(struct header) == 64, "what follows is aligned to 64");
+_Static_assert(sizeof(struct header) == 128, "what follows is aligned to 64");
 
 struct cache {
 	int folder;
@@ -38,45 +43,43 @@ struct cache {
 
 /* --- the folder --- */
 
-static bool default_folder(struct buf *path)
+static int open_named(const char *folder)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	/* By its specification a relative XDG_CACHE_HOME does not count. */
-	if (cache && cache[0] == '/')
-		buf_printf(path, "%s/wick", cache);
-	else if (home && home[0] == '/')
-		buf_printf(path, "%s/.cache/wick", home);
-	return path->size;
+	CLEANUP_BUF struct buf path = {0};
+	CLEANUP_FREE char *here = folder[0] == '/' ? NULL : getcwd(NULL, 0);
+	if (folder[0] != '/' && !here)
+		return -errno;
+	buf_printf(&path, "%s%s%s", here ? here : "", here ? "/" : "", folder);
+	return directory_open_private(path.data);
 }
 
-static void make_folders(char *path)
+static int open_below(const char *folder, const char *below)
 {
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700);
-		*slash = '/';
-	}
-	mkdir(path, 0700);
+	CLEANUP_BUF struct buf path = {0};
+	/* By its specification a relative XDG_CACHE_HOME does not count. */
+	if (!folder || folder[0] != '/')
+		return -ENOENT;
+	buf_printf(&path, "%s%s", folder, below);
+	return directory_open_private(path.data);
+}
+
+/* Under sudo the home may still be the user's: files of root would be in the user's way, and lead root elsewhere. */
+static int open_default(void)
+{
+	const char *home = getenv("HOME");
+	int fd = open_below(getenv("XDG_CACHE_HOME"), "/wick");
+	if (fd == -ENOENT && home && (geteuid() || directory_is_own(home)))
+		fd = open_below(home, "/.cache/wick");
+	if (fd < 0 && geteuid() == 0)
+		fd = directory_open_private(ROOT_FOLDER);
+	return fd;
 }
 
 struct cache *cache_open(const char *folder, uint64_t most)
 {
-	CLEANUP_BUF struct buf path = {0};
-	if (folder)
-		buf_str(&path, folder);
-	else
-		default_folder(&path);
-	if (!path.size)
-		return NULL;
-	make_folders(path.data);
-	int fd = open(path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct stat status;
+	int fd = folder ? open_named(folder) : open_default();
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &status) || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH)) {
-		close(fd);
-		return NULL;
-	}
 	struct cache *cache = mem_zalloc(1, sizeof *cache);
 	cache->folder = fd;
 	cache->most = most;
@@ -95,14 +98,18 @@ void cache_close(struct cache *cache)
 
 /* --- entries --- */
 
-#define NAME_SIZE (BUILD_ID_TEXT + 32)
+#define NAME_SIZE (BUILD_ID_TEXT + 96)
 
-static bool entry_name(char name[NAME_SIZE], const struct build_id *id, const char *kind)
+/* Files of the same build-id have entries of their own. */
+static bool entry_name(char name[NAME_SIZE], const struct build_id *id, const struct file_identity *file,
+		       const char *kind)
 {
-	char text[BUILD_ID_TEXT];
+	char text[BUILD_ID_TEXT], of_file[40] = "";
 	if (!id->size)
 		return false;
-	int length = snprintf(name, NAME_SIZE, "%s.%s", build_id_text(id, text), kind);
+	if (file)
+		snprintf(of_file, sizeof of_file, ".%" PRIx64 "-%" PRIx64, file->device, file->inode);
+	int length = snprintf(name, NAME_SIZE, "%s%s.%s" SUFFIX, build_id_text(id, text), of_file, kind);
 	return length > 0 && length < NAME_SIZE;
 }
 
@@ -112,10 +119,26 @@ static uint64_t version(void)
 	return hash_bytes(text, sizeof text);
 }
 
-static bool header_matches(const struct header *header, const char *name, size_t file_size)
+static struct header make_header(const char *name, const struct file_identity *file, const void *bytes, size_t size)
 {
+	return (struct header){
+		.magic = MAGIC,
+		.version = version(),
+		.size = size,
+		.hash = hash_bytes(bytes, size),
+		.name = hash_bytes(name, strlen(name)),
+		.file = file ? *file : (struct file_identity){0},
+	};
+}
+
+/* All but the hash of the bytes, which takes longer. */
+static bool header_matches(const struct header *header, const char *name, const struct file_identity *file,
+			   size_t file_size)
+{
+	static const struct file_identity none;
 	return !memcmp(header->magic, MAGIC, sizeof header->magic) && header->version == version() &&
-	       header->owner == hash_bytes(name, strlen(name)) && header->size == file_size - sizeof *header;
+	       header->name == hash_bytes(name, strlen(name)) && header->size == file_size - sizeof *header &&
+	       !memcmp(&header->file, file ? file : &none, sizeof none);
 }
 
 static void touch(int fd, const struct stat *status)
@@ -124,10 +147,11 @@ static void touch(int fd, const struct stat *status)
 		futimens(fd, NULL);
 }
 
-bool cache_get(struct cache *cache, const struct build_id *id, const char *kind, struct cache_bytes *ret_bytes)
+bool cache_get(struct cache *cache, const struct build_id *id, const struct file_identity *file, const char *kind,
+	       struct cache_bytes *ret_bytes)
 {
 	char name[NAME_SIZE];
-	if (!cache || !entry_name(name, id, kind))
+	if (!cache || !entry_name(name, id, file, kind))
 		return false;
 	int fd = openat(cache->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
@@ -145,13 +169,13 @@ bool cache_get(struct cache *cache, const struct build_id *id, const char *kind,
 	}
 	const struct header *header = mapped;
 	const char *bytes = (const char *)(header + 1);
-	bool fine = header_matches(header, name, size) && hash_bytes(bytes, header->size) == header->hash;
+	bool fine = header_matches(header, name, file, size) && hash_bytes(bytes, header->size) == header->hash;
 	if (fine) {
 		touch(fd, &status);
 		*ret_bytes = (struct cache_bytes){bytes, header->size, mapped, size};
 	} else {
 		munmap(mapped, size);
-		/* Of another version, or damaged: in the way of nobody but the next one. */
+		/* Of another version or file, or damaged: in the way of nobody but the next one. */
 		unlinkat(cache->folder, name, 0);
 	}
 	close(fd);
@@ -191,6 +215,20 @@ static bool is_temporary(const struct cache *cache, const char *name, const stru
 	return true;
 }
 
+/* By its name and its first bytes. */
+static bool is_entry(const struct cache *cache, const char *name)
+{
+	size_t length = strlen(name);
+	char magic[sizeof MAGIC - 1];
+	if (length < sizeof SUFFIX || strcmp(name + length - (sizeof SUFFIX - 1), SUFFIX))
+		return false;
+	int fd = openat(cache->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool fine = fd >= 0 && read(fd, magic, sizeof magic) == sizeof magic && !memcmp(magic, MAGIC, sizeof magic);
+	if (fd >= 0)
+		close(fd);
+	return fine;
+}
+
 static void make_place(struct cache *cache)
 {
 	int copy = openat(cache->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -207,7 +245,7 @@ static void make_place(struct cache *cache)
 	while ((entry = readdir(folder))) {
 		struct stat status;
 		if (fstatat(cache->folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode) ||
-		    is_temporary(cache, entry->d_name, &status))
+		    is_temporary(cache, entry->d_name, &status) || !is_entry(cache, entry->d_name))
 			continue;
 		MEM_ROOM(files, count, capacity);
 		files[count++] = (struct file){mem_strdup(entry->d_name), (uint64_t)status.st_size, status.st_mtim};
@@ -253,18 +291,13 @@ static bool write_all(int fd, const void *bytes, size_t size)
 	return true;
 }
 
-bool cache_put(struct cache *cache, const struct build_id *id, const char *kind, const void *bytes, size_t size)
+bool cache_put(struct cache *cache, const struct build_id *id, const struct file_identity *file, const char *kind,
+	       const void *bytes, size_t size)
 {
 	char name[NAME_SIZE], temporary[64];
-	if (!cache || !entry_name(name, id, kind) || size > cache->most / 4)
+	if (!cache || !entry_name(name, id, file, kind) || size > cache->most / 4)
 		return false;
-	struct header header = {
-		.magic = MAGIC,
-		.version = version(),
-		.size = size,
-		.hash = hash_bytes(bytes, size),
-		.owner = hash_bytes(name, strlen(name)),
-	};
+	struct header header = make_header(name, file, bytes, size);
 	pthread_mutex_lock(&cache->lock);
 	unsigned number = cache->temporaries++;
 	pthread_mutex_unlock(&cache->lock);

@@ -41,6 +41,8 @@ struct elf_file {
 	const uint8_t *bytes;
 	size_t size;
 	bool mapped;
+	struct file_identity identity; /* where it is mapped */
+	int64_t writer;
 	Elf64_Ehdr header;
 	/* Copies: the file may place its tables at any alignment. */
 	Elf64_Phdr *segments;
@@ -176,9 +178,23 @@ int elf_open(struct elf_file **ret_elf, const char *path, struct err *err)
 	if (bytes == MAP_FAILED)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(map_errno));
 	int code = open_bytes(ret_elf, bytes, size, true, path, err);
-	if (code)
+	if (code) {
 		munmap(bytes, size);
-	return code;
+		return code;
+	}
+	(*ret_elf)->identity = file_identity_of(&status);
+	(*ret_elf)->writer = file_writer_of(&status);
+	return 0;
+}
+
+const struct file_identity *elf_identity(const struct elf_file *elf)
+{
+	return elf->mapped ? &elf->identity : NULL;
+}
+
+int64_t elf_writer(const struct elf_file *elf)
+{
+	return elf->mapped ? elf->writer : FILE_TRUSTED;
 }
 
 void elf_close(struct elf_file *elf)
@@ -335,20 +351,20 @@ static uint8_t *unpack(const struct packed *packed)
 
 /*
  * Debug files of distributions are compressed, and unpacking the C library's alone takes longer than the rest of naming
- * a short recording. Named by its bytes too: a build-id is easy to forge.
+ * a short recording.
  */
-static void unpack_or_get(struct elf_file *elf, const struct packed *packed, struct unpacked *ret_unpacked)
+static void unpack_or_get(struct elf_file *elf, size_t index, const struct packed *packed,
+			  struct unpacked *ret_unpacked)
 {
 	struct unpacked unpacked = {.size = packed->unpacked_size};
 	struct build_id id = {0};
 	char kind[32];
-	bool kept = elf->cache && unpacked.size >= KEPT_LEAST;
+	bool kept = elf->cache && elf->mapped && unpacked.size >= KEPT_LEAST;
 	if (kept) {
 		id = elf_build_id(elf);
-		snprintf(kind, sizeof kind, "section-%016" PRIx64,
-			 hash_bytes((const char *)packed->data, packed->size));
+		snprintf(kind, sizeof kind, "section-%zu", index);
 	}
-	if (kept && cache_get(elf->cache, &id, kind, &unpacked.kept)) {
+	if (kept && cache_get(elf->cache, &id, &elf->identity, kind, &unpacked.kept)) {
 		if (unpacked.kept.size == unpacked.size)
 			unpacked.data = (uint8_t *)unpacked.kept.bytes;
 		else
@@ -357,7 +373,7 @@ static void unpack_or_get(struct elf_file *elf, const struct packed *packed, str
 	if (!unpacked.data) {
 		unpacked.data = unpack(packed);
 		if (unpacked.data && kept)
-			cache_put(elf->cache, &id, kind, unpacked.data, unpacked.size);
+			cache_put(elf->cache, &id, &elf->identity, kind, unpacked.data, unpacked.size);
 	}
 	unpacked.state = unpacked.data ? UNPACK_DONE : UNPACK_DAMAGED;
 	*ret_unpacked = unpacked;
@@ -386,7 +402,7 @@ static struct unpacked unpacked_section(struct elf_file *elf, size_t index, cons
 		elf->unpacked_total += packed->unpacked_size;
 		pthread_mutex_unlock(&elf->lock);
 		struct unpacked made;
-		unpack_or_get(elf, packed, &made);
+		unpack_or_get(elf, index, packed, &made);
 		pthread_mutex_lock(&elf->lock);
 		*unpacked = made;
 		pthread_cond_broadcast(&elf->unpacking_ended);

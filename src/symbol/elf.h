@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "symbol/build_id.h"
+#include "symbol/file_identity.h"
 
 #include <elf.h>
 #include <stdbool.h>
@@ -36,6 +37,11 @@ void elf_close(struct elf_file *elf);
 void elf_forget_pages(struct elf_file *elf);
 /* Large sections are kept as decompressed, and taken from there. NULL: not. Must stay until elf_close(). */
 void elf_set_cache(struct elf_file *elf, struct cache *cache);
+
+/* Which file it is, for what is kept about it; NULL: bytes in memory. */
+const struct file_identity *elf_identity(const struct elf_file *elf);
+/* As file_writer_of(). */
+int64_t elf_writer(const struct elf_file *elf);
 
 const Elf64_Ehdr *elf_header(const struct elf_file *elf);
 size_t elf_segment_count(const struct elf_file *elf);

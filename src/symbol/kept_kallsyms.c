@@ -103,7 +103,7 @@ void kept_kallsyms_put(const struct kallsyms *symbols, struct cache *cache)
 	buf_add(&all, &header, sizeof header);
 	buf_add(&all, functions.data, functions.size);
 	buf_add(&all, names.data, names.size);
-	cache_put(cache, &id, KIND, all.data, all.size);
+	cache_put(cache, &id, NULL, KIND, all.data, all.size);
 }
 
 /* --- reading --- */
@@ -112,7 +112,7 @@ bool kept_kallsyms_open(struct kept_kallsyms *kept, struct cache *cache)
 {
 	struct build_id id;
 	struct cache_bytes bytes;
-	if (!cache || !key(&id) || !cache_get(cache, &id, KIND, &bytes))
+	if (!cache || !key(&id) || !cache_get(cache, &id, NULL, KIND, &bytes))
 		return false;
 	const struct kept_header *header = bytes.bytes;
 	size_t left = bytes.size < sizeof *header ? 0 : bytes.size - sizeof *header;

@@ -3,6 +3,8 @@
 #include "base/buf.h"
 #include "base/strpool.h"
 
+#include <stdio.h>
+
 #define VERSION 2 /* 1 had names without parameters */
 
 struct head {
@@ -28,17 +30,20 @@ struct names {
 	const char *texts;
 };
 
-static const char *kind_of(enum name_style style)
+#define KIND_SIZE 48
+
+/*
+ * Names outlive the file that they are from, so the build-id alone must find them. What a user can write into a file is
+ * kept apart from what the others' files say.
+ */
+static const char *kind_of(const struct names_key *key, char kind[KIND_SIZE])
 {
-	switch (style) {
-	case NAMES_PERF:
-		return "names-perf";
-	case NAMES_RAW:
-		return "names-raw";
-	case NAMES_FULL:
-		break;
-	}
-	return "names";
+	static const char *const styles[] = {
+		[NAMES_FULL] = "names", [NAMES_PERF] = "names-perf", [NAMES_RAW] = "names-raw"};
+	if (key->writer == FILE_TRUSTED)
+		return styles[key->style];
+	snprintf(kind, KIND_SIZE, "%s-of-%lld", styles[key->style], (long long)key->writer);
+	return kind;
 }
 
 /* The cache has checked that the bytes are what was put there; this checks that it made sense. */
@@ -72,10 +77,11 @@ static bool read_bytes(struct names *names)
 	return make_sense(names, head);
 }
 
-struct names *names_open(struct cache *cache, const struct build_id *id, enum name_style style)
+struct names *names_open(struct cache *cache, const struct names_key *key)
 {
 	struct names *names = mem_zalloc(1, sizeof *names);
-	if (id->size && cache_get(cache, id, kind_of(style), &names->bytes) && read_bytes(names))
+	char kind[KIND_SIZE];
+	if (key->id.size && cache_get(cache, &key->id, NULL, kind_of(key, kind), &names->bytes) && read_bytes(names))
 		return names;
 	names_close(names);
 	return NULL;
@@ -192,30 +198,30 @@ static bool all_known(const struct names *old, const struct name_entry *entries,
 	return true;
 }
 
-static void put(struct cache *cache, const struct build_id *id, enum name_style style, const struct keeping *keeping)
+static void put(struct cache *cache, const struct names_key *key, const struct keeping *keeping)
 {
+	char kind[KIND_SIZE];
 	struct buf bytes CLEANUP_BUF = {0};
 	struct head head = {VERSION, keeping->entry_count, keeping->frame_count, (uint32_t)keeping->texts.size};
 	buf_add(&bytes, &head, sizeof head);
 	buf_add(&bytes, keeping->entries.data, keeping->entries.size);
 	buf_add(&bytes, keeping->frames.data, keeping->frames.size);
 	buf_add(&bytes, keeping->texts.data, keeping->texts.size);
-	cache_put(cache, id, kind_of(style), bytes.data, bytes.size);
+	cache_put(cache, &key->id, NULL, kind_of(key, kind), bytes.data, bytes.size);
 }
 
-void names_keep(struct cache *cache, const struct build_id *id, enum name_style style, const struct name_entry *entries,
-		size_t count)
+void names_keep(struct cache *cache, const struct names_key *key, const struct name_entry *entries, size_t count)
 {
 	struct keeping keeping = {0};
-	if (!cache || !id->size || !count)
+	if (!cache || !key->id.size || !count)
 		return;
-	struct names *old = names_open(cache, id, style);
+	struct names *old = names_open(cache, key);
 	if (!all_known(old, entries, count)) {
 		strpool_init(&keeping.pool);
 		keep_text(&keeping, "");
 		merge(&keeping, old, entries, count);
 		if (keeping.texts.size < UINT32_MAX)
-			put(cache, id, style, &keeping);
+			put(cache, key, &keeping);
 		strpool_release(&keeping.pool);
 	}
 	names_close(old);

@@ -16,11 +16,16 @@ struct name_entry {
 	size_t count;
 };
 
+struct names_key {
+	struct build_id id;
+	enum name_style style;
+	int64_t writer; /* as file_writer_of() */
+};
+
 /* Adds entries, sorted by their address, to what is kept already. */
-void names_keep(struct cache *cache, const struct build_id *id, enum name_style style, const struct name_entry *entries,
-		size_t count);
+void names_keep(struct cache *cache, const struct names_key *key, const struct name_entry *entries, size_t count);
 /* NULL: nothing is kept. */
-struct names *names_open(struct cache *cache, const struct build_id *id, enum name_style style);
+struct names *names_open(struct cache *cache, const struct names_key *key);
 void names_close(struct names *names);
 /* As symbols_find(). The texts stay until names_close(). */
 size_t names_find(const struct names *names, uint64_t address, struct symbol_frame *frames, size_t most);

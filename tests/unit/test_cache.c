@@ -28,7 +28,7 @@ static int close_cache(void **state)
 static bool has(const struct build_id *id, const char *kind, const char *text)
 {
 	struct cache_bytes bytes;
-	if (!cache_get(cache, id, kind, &bytes))
+	if (!cache_get(cache, id, NULL, kind, &bytes))
 		return false;
 	assert_int_equal((uintptr_t)bytes.bytes % 64, 0);
 	bool same = bytes.size == strlen(text) && !memcmp(bytes.bytes, text, bytes.size);
@@ -39,7 +39,7 @@ static bool has(const struct build_id *id, const char *kind, const char *text)
 
 static bool put(const struct build_id *id, const char *kind, const char *text)
 {
-	return cache_put(cache, id, kind, text, strlen(text));
+	return cache_put(cache, id, NULL, kind, text, strlen(text));
 }
 
 static void what_is_put_is_found_again(void **state)
@@ -67,8 +67,8 @@ static void no_cache_is_an_empty_one(void **state)
 {
 	(void)state;
 	struct cache_bytes bytes;
-	assert_false(cache_put(NULL, &first, "unwind", "x", 1));
-	assert_false(cache_get(NULL, &first, "unwind", &bytes));
+	assert_false(cache_put(NULL, &first, NULL, "unwind", "x", 1));
+	assert_false(cache_get(NULL, &first, NULL, "unwind", &bytes));
 	cache_close(NULL);
 }
 
@@ -76,27 +76,27 @@ static void damaged_entries_are_not_used(void **state)
 {
 	(void)state;
 	assert_true(put(&first, "unwind", "a table of some length"));
-	struct buf bytes = shell_file("cache/01020304.unwind");
+	struct buf bytes = shell_file("cache/01020304.unwind.wick");
 	for (size_t i = 0; i < bytes.size; i++) {
 		/* What is reserved at the end of the header says nothing yet. */
-		if (i >= 40 && i < 64)
+		if (i >= 96 && i < 128)
 			continue;
-		FILE *file = fopen("cache/01020304.unwind", "we");
+		FILE *file = fopen("cache/01020304.unwind.wick", "we");
 		bytes.data[i] ^= 4;
 		fwrite(bytes.data, 1, bytes.size, file);
 		bytes.data[i] ^= 4;
 		fclose(file);
 		assert_false(has(&first, "unwind", ""));
-		assert_int_not_equal(access("cache/01020304.unwind", F_OK), 0);
+		assert_int_not_equal(access("cache/01020304.unwind.wick", F_OK), 0);
 	}
 	for (size_t size = 0; size < bytes.size; size++) {
-		FILE *file = fopen("cache/01020304.unwind", "we");
+		FILE *file = fopen("cache/01020304.unwind.wick", "we");
 		fwrite(bytes.data, 1, size, file);
 		fclose(file);
 		assert_false(has(&first, "unwind", ""));
 	}
 	/* An entry under another name. */
-	FILE *file = fopen("cache/05060708.unwind", "we");
+	FILE *file = fopen("cache/05060708.unwind.wick", "we");
 	fwrite(bytes.data, 1, bytes.size, file);
 	fclose(file);
 	assert_false(has(&second, "unwind", ""));
@@ -118,12 +118,12 @@ static void those_not_used_for_longest_go(void **state)
 	(void)state;
 	static char big[20000];
 	struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
-	assert_false(cache_put(cache, &first, "unwind", big, sizeof big * 2)); /* more than a quarter */
+	assert_false(cache_put(cache, &first, NULL, "unwind", big, sizeof big * 2)); /* more than a quarter */
 	for (uint8_t i = 0; i < 20; i++) {
 		struct build_id id = {1, {i}};
 		char name[32];
-		assert_true(cache_put(cache, &id, "unwind", big, sizeof big));
-		snprintf(name, sizeof name, "cache/%02x.unwind", i);
+		assert_true(cache_put(cache, &id, NULL, "unwind", big, sizeof big));
+		snprintf(name, sizeof name, "cache/%02x.unwind.wick", i);
 		old[0].tv_sec = old[1].tv_sec = 1000000 + i;
 		if (i != 3)
 			utimensat(AT_FDCWD, name, old, 0);
@@ -131,24 +131,63 @@ static void those_not_used_for_longest_go(void **state)
 	assert_true(bytes_kept() <= 100000);
 	struct cache_bytes bytes;
 	struct build_id used = {1, {3}}, oldest = {1, {0}}, newest = {1, {19}};
-	assert_false(cache_get(cache, &oldest, "unwind", &bytes));
-	assert_true(cache_get(cache, &used, "unwind", &bytes));
+	assert_false(cache_get(cache, &oldest, NULL, "unwind", &bytes));
+	assert_true(cache_get(cache, &used, NULL, "unwind", &bytes));
 	cache_bytes_release(&bytes);
-	assert_true(cache_get(cache, &newest, "unwind", &bytes));
+	assert_true(cache_get(cache, &newest, NULL, "unwind", &bytes));
 	cache_bytes_release(&bytes);
 	/* Reading is using. */
 	struct stat status;
-	assert_int_equal(stat("cache/13.unwind", &status), 0);
+	assert_int_equal(stat("cache/13.unwind.wick", &status), 0);
 	assert_true(status.st_mtim.tv_sec > 2000000);
+}
+
+/* Two files with the same build-id, and one that has changed since. */
+static void an_entry_belongs_to_one_file(void **state)
+{
+	(void)state;
+	const struct file_identity genuine = {.device = 1, .inode = 2, .size = 3, .changed = 4, .changed_ns = 5};
+	struct file_identity forged = genuine, changed = genuine;
+	struct cache_bytes bytes;
+	forged.inode = 7;
+	changed.changed_ns++;
+	assert_true(cache_put(cache, &first, &forged, "unwind", "forged", 6));
+	assert_false(cache_get(cache, &first, &genuine, "unwind", &bytes));
+	assert_false(cache_get(cache, &first, NULL, "unwind", &bytes));
+	assert_true(cache_put(cache, &first, &genuine, "unwind", "genuine", 7));
+	assert_true(cache_get(cache, &first, &forged, "unwind", &bytes));
+	assert_memory_equal(bytes.bytes, "forged", 6);
+	cache_bytes_release(&bytes);
+	assert_true(cache_get(cache, &first, &genuine, "unwind", &bytes));
+	assert_memory_equal(bytes.bytes, "genuine", 7);
+	cache_bytes_release(&bytes);
+	assert_false(cache_get(cache, &first, &changed, "unwind", &bytes));
+}
+
+/* Whatever else is in the directory stays, however full it is. */
+static void files_of_others_stay(void **state)
+{
+	(void)state;
+	static char big[20000];
+	shell("for i in 1 2 3; do truncate -s 100000 cache/data$i cache/0$i.unwind.wick; done");
+	shell("touch -d '2 days ago' cache/*; mkdir cache/.wick-new-directory");
+	for (uint8_t i = 0x10; i < 0x20; i++)
+		assert_true(cache_put(cache, &(struct build_id){1, {i}}, NULL, "unwind", big, sizeof big));
+	struct buf left = shell_output("ls cache | grep -c -e data -e '0[123].unwind'");
+	assert_string_equal(left.data, "6\n");
+	buf_release(&left);
+	left = shell_output("ls cache/1*.wick | wc -l");
+	assert_true(atoi(left.data) <= 5);
+	buf_release(&left);
 }
 
 static void left_over_temporaries_go(void **state)
 {
 	(void)state;
-	shell("touch -d '2 days ago' cache/.new-1-1; touch cache/.new-2-2");
+	shell("touch -d '2 days ago' cache/.wick-new-1-1; touch cache/.wick-new-2-2");
 	assert_true(put(&first, "unwind", "x"));
-	assert_int_not_equal(access("cache/.new-1-1", F_OK), 0);
-	assert_int_equal(access("cache/.new-2-2", F_OK), 0);
+	assert_int_not_equal(access("cache/.wick-new-1-1", F_OK), 0);
+	assert_int_equal(access("cache/.wick-new-2-2", F_OK), 0);
 }
 
 /* Eight processes write and read the same entries: what is read is whole. */
@@ -165,8 +204,8 @@ static void parallel_runs_share_it(void **state)
 		for (int round = 0; round < 50; round++) {
 			struct cache_bytes bytes;
 			memset(text, 'a' + (i + round) % 26, sizeof text);
-			fine &= cache_put(cache, &first, "unwind", text, sizeof text);
-			if (!cache_get(cache, &first, "unwind", &bytes))
+			fine &= cache_put(cache, &first, NULL, "unwind", text, sizeof text);
+			if (!cache_get(cache, &first, NULL, "unwind", &bytes))
 				continue;
 			const char *read = bytes.bytes;
 			for (size_t at = 1; at < bytes.size; at++)
@@ -182,8 +221,15 @@ static void parallel_runs_share_it(void **state)
 		assert_int_equal(status, 0);
 	}
 	struct cache_bytes bytes;
-	assert_true(cache_get(cache, &first, "unwind", &bytes));
+	assert_true(cache_get(cache, &first, NULL, "unwind", &bytes));
 	cache_bytes_release(&bytes);
+}
+
+static bool opens(const char *folder)
+{
+	struct cache *opened = cache_open(folder, 1000);
+	cache_close(opened);
+	return opened;
 }
 
 static void the_folder_is_the_users(void **state)
@@ -193,28 +239,58 @@ static void the_folder_is_the_users(void **state)
 	assert_non_null(getcwd(folder, sizeof folder));
 	snprintf(path, sizeof path, "%s/x/d/g", folder);
 	setenv("XDG_CACHE_HOME", path, 1);
-	struct cache *user = cache_open(NULL, 1000);
-	assert_non_null(user);
-	cache_close(user);
+	assert_true(opens(NULL));
 	assert_int_equal(access("x/d/g/wick", F_OK), 0);
 	unsetenv("XDG_CACHE_HOME");
 	snprintf(path, sizeof path, "%s/home", folder);
 	setenv("HOME", path, 1);
-	user = cache_open(NULL, 1000);
-	assert_non_null(user);
-	cache_close(user);
+	mkdir("home", 0700);
+	assert_true(opens(NULL));
 	assert_int_equal(access("home/.cache/wick", F_OK), 0);
-	unsetenv("HOME");
-	assert_null(cache_open(NULL, 1000));
 	/* One that others may write is no place for it. */
 	assert_int_equal(mkdir("open", 0777), 0);
 	assert_int_equal(chmod("open", 0777), 0);
-	assert_null(cache_open("open", 1000));
+	assert_false(opens("open"));
+	assert_false(opens("open/below"));
 	fclose(fopen("file", "we"));
-	assert_null(cache_open("file", 1000));
-	assert_null(cache_open("file/below", 1000));
+	assert_false(opens("file"));
+	assert_false(opens("file/below"));
+	if (geteuid()) {
+		assert_false(opens("/usr/lib"));
+		unsetenv("HOME");
+		assert_false(opens(NULL));
+	}
+}
+
+/* What another user owns leads root nowhere. */
+static void links_of_others_are_not_followed(void **state)
+{
+	(void)state;
 	if (geteuid())
-		assert_null(cache_open("/usr/lib", 1000));
+		skip();
+	shell("mkdir -p target user/.cache user/own; ln -s ../../target user/.cache/wick; ln -s target link;"
+	      "ln -s loop loop; chown -hR nobody user");
+	assert_true(opens("target"));
+	assert_true(opens("link")); /* root's own */
+	assert_false(opens("loop"));
+	assert_false(opens("user/.cache/wick"));
+	assert_false(opens("user/own/below"));
+	assert_int_not_equal(access("user/own/below", F_OK), 0);
+	shell("mkdir sticky; chmod 1777 sticky; ln -s ../target sticky/wick; chown -h nobody sticky/wick");
+	assert_false(opens("sticky/wick"));
+	shell("rm sticky/wick; ln -s ../target sticky/wick");
+	assert_true(opens("sticky/wick"));
+	/* A home of another user: nothing is created in it. */
+	char path[4096], folder[4000];
+	assert_non_null(getcwd(folder, sizeof folder));
+	snprintf(path, sizeof path, "%s/user", folder);
+	setenv("HOME", path, 1);
+	shell("rm user/.cache/wick");
+	bool was_there = access("/var/cache/wick", F_OK) == 0;
+	opens(NULL);
+	assert_int_not_equal(access("user/.cache/wick", F_OK), 0);
+	if (!was_there)
+		rmdir("/var/cache/wick");
 }
 
 int main(void)
@@ -224,9 +300,12 @@ int main(void)
 		cmocka_unit_test(no_cache_is_an_empty_one),
 		cmocka_unit_test_setup_teardown(damaged_entries_are_not_used, open_cache, close_cache),
 		cmocka_unit_test_setup_teardown(those_not_used_for_longest_go, open_cache, close_cache),
+		cmocka_unit_test_setup_teardown(an_entry_belongs_to_one_file, open_cache, close_cache),
+		cmocka_unit_test_setup_teardown(files_of_others_stay, open_cache, close_cache),
 		cmocka_unit_test_setup_teardown(left_over_temporaries_go, open_cache, close_cache),
 		cmocka_unit_test_setup_teardown(parallel_runs_share_it, open_cache, close_cache),
 		cmocka_unit_test(the_folder_is_the_users),
+		cmocka_unit_test(links_of_others_are_not_followed),
 	};
 	return cmocka_run_group_tests(tests, shell_enter, shell_leave);
 }
