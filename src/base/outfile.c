@@ -13,35 +13,44 @@
 
 /*
  * The temporaries that exist, for outfile_remove_temporaries(). A signal may come at any moment in any thread, so the
- * list only grows (entries are reused, never freed) and a name belongs to whoever exchanges it for NULL.
+ * list only grows (entries are reused, never freed) and a file belongs to whoever exchanges it for NULL.
  */
+struct listed {
+	int directory;
+	char name[];
+};
+
 struct temporary {
-	_Atomic(char *) path;
+	_Atomic(struct listed *) file;
 	struct temporary *next;
 };
 static _Atomic(struct temporary *) temporaries;
 
-static void temporaries_add(char *path)
+static void temporaries_add(int directory, const char *name)
 {
+	struct listed *file = mem_alloc(sizeof *file + strlen(name) + 1);
+	file->directory = directory;
+	memcpy(file->name, name, strlen(name) + 1);
 	for (struct temporary *entry = atomic_load(&temporaries); entry; entry = entry->next) {
-		char *expected = NULL;
-		if (atomic_compare_exchange_strong(&entry->path, &expected, path))
+		struct listed *expected = NULL;
+		if (atomic_compare_exchange_strong(&entry->file, &expected, file))
 			return;
 	}
 	struct temporary *entry = mem_zalloc(1, sizeof *entry);
-	atomic_init(&entry->path, path);
+	atomic_init(&entry->file, file);
 	entry->next = atomic_load(&temporaries);
 	while (!atomic_compare_exchange_weak(&temporaries, &entry->next, entry))
 		;
 }
 
-/* Takes the name off the list and frees it, unless a dying thread has taken it already. */
-static void temporaries_drop(char *path)
+/* Takes the file off the list, unless a dying thread has taken it already. */
+static void temporaries_drop(int directory, const char *name)
 {
 	for (struct temporary *entry = atomic_load(&temporaries); entry; entry = entry->next) {
-		char *expected = path;
-		if (atomic_compare_exchange_strong(&entry->path, &expected, NULL)) {
-			free(path);
+		struct listed *file = atomic_load(&entry->file);
+		if (file && file->directory == directory && !strcmp(file->name, name) &&
+		    atomic_compare_exchange_strong(&entry->file, &file, NULL)) {
+			free(file);
 			return;
 		}
 	}
@@ -51,9 +60,9 @@ void outfile_remove_temporaries(void)
 {
 	int kept = errno;
 	for (struct temporary *entry = atomic_load(&temporaries); entry; entry = entry->next) {
-		char *path = atomic_exchange(&entry->path, NULL);
-		if (path)
-			unlink(path);
+		struct listed *file = atomic_exchange(&entry->file, NULL);
+		if (file)
+			unlinkat(file->directory, file->name, 0);
 	}
 	errno = kept;
 }
@@ -157,13 +166,27 @@ void outfile_printf(struct outfile *out, const char *format, ...)
 		flush(out);
 }
 
-static int cannot_create(struct err *err, const char *path, int error)
+static int cannot(struct err *err, const char *what, const struct outfile_place *place, const char *name, int error)
 {
-	return err_set(err, ERR_OPEN, "cannot create %s: %s%s", path, strerror(error), advice(error));
+	return err_set(err, ERR_OPEN, "cannot %s %s%s: %s%s", what, place->prefix, name, strerror(error),
+		       advice(error));
 }
 
-/* Creates a file of a name that nobody else uses in the folder of `path`. Returns its descriptor or -errno. */
-static int create_temporary(const char *path, mode_t mode, char **ret_name)
+struct outfile_place outfile_usual_place(void)
+{
+	return (struct outfile_place){.directory = AT_FDCWD, .prefix = "", .mode = 0666, .owner = OUTFILE_OWN};
+}
+
+static void begin(struct outfile *out, const struct outfile_place *place, int fd, const char *name, char *temporary)
+{
+	struct buf shown = {0};
+	buf_printf(&shown, "%s%s", place->prefix, name);
+	*out = (struct outfile){
+		.fd = fd, .place = *place, .path = mem_strdup(name), .temporary = temporary, .shown = shown.data};
+}
+
+/* Creates a file of a name that nobody else uses in the directory of `path`. Returns its descriptor or -errno. */
+static int create_temporary(const struct outfile_place *place, const char *path, mode_t mode, char **ret_name)
 {
 	const char *slash = strrchr(path, '/');
 	int folder = slash ? (int)(slash - path + 1) : 0;
@@ -172,98 +195,120 @@ static int create_temporary(const char *path, mode_t mode, char **ret_name)
 		struct buf name = {0};
 		buf_printf(&name, "%.*s.%.200s.wick-%d-%u", folder, path, path + folder, (int)getpid(), attempt);
 		/* On the list before it exists: a signal in between then leaves nothing behind. */
-		temporaries_add(name.data);
-		int fd = open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		temporaries_add(place->directory, name.data);
+		int fd = openat(place->directory, name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 		if (fd >= 0) {
 			*ret_name = name.data;
 			return fd;
 		}
 		int error = errno;
-		temporaries_drop(name.data);
+		temporaries_drop(place->directory, name.data);
+		buf_release(&name);
 		if (error != EEXIST || attempt == 1000)
 			return -error;
 	}
 }
 
-static int open_in_place(struct outfile *out, const char *path, struct err *err)
+static int open_in_place(struct outfile *out, const struct outfile_place *place, const char *path, struct err *err)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = openat(place->directory, path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
-		return err_set(err, ERR_OPEN, "cannot write %s: %s%s", path, strerror(errno), advice(errno));
-	*out = (struct outfile){.fd = fd, .path = mem_strdup(path)};
-	out->shown = out->path;
+		return cannot(err, "write", place, path, errno);
+	begin(out, place, fd, path, NULL);
 	return 0;
 }
 
-/* `existing` is NULL for a new file. One that is replaced keeps its permissions and must be writable itself. */
-static int open_beside(struct outfile *out, const char *path, const struct stat *existing, struct err *err)
+/* `existing` is NULL for a new file. One that is replaced must be writable itself. */
+static int open_beside(struct outfile *out, const struct outfile_place *place, const char *path,
+		       const struct stat *existing, struct err *err)
 {
-	if (existing && access(path, W_OK) != 0)
-		return err_set(err, ERR_OPEN, "cannot write %s: %s%s", path, strerror(errno), advice(errno));
+	if (existing && faccessat(place->directory, path, W_OK, 0) != 0)
+		return cannot(err, "write", place, path, errno);
 	char *temporary = NULL;
-	int fd = create_temporary(path, existing ? existing->st_mode & 0777 : 0666, &temporary);
+	int fd = create_temporary(place, path, existing ? existing->st_mode & place->mode : place->mode, &temporary);
 	if (fd < 0)
-		return cannot_create(err, path, -fd);
+		return cannot(err, "create", place, path, -fd);
 	if (existing)
-		(void)!fchmod(fd, existing->st_mode & 0777);
-	*out = (struct outfile){.fd = fd, .path = mem_strdup(path), .temporary = temporary};
-	out->shown = out->path;
+		(void)!fchmod(fd, existing->st_mode & place->mode);
+	begin(out, place, fd, path, temporary);
 	return 0;
 }
 
-int outfile_open_part(struct outfile *out, const char *path, struct err *err)
+int outfile_open_part(struct outfile *out, const struct outfile_place *place, const char *name, struct err *err)
 {
 	struct buf part = {0};
-	buf_printf(&part, "%s.part", path);
-	unlink(part.data); /* a link there would lead elsewhere */
-	int fd = open(part.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	buf_printf(&part, "%s.part", name);
+	unlinkat(place->directory, part.data, 0); /* a link there would lead elsewhere */
+	int fd = openat(place->directory, part.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, place->mode);
 	if (fd < 0) {
 		int error = errno;
 		buf_release(&part);
-		return cannot_create(err, path, error);
+		return cannot(err, "create", place, name, error);
 	}
-	*out = (struct outfile){.fd = fd, .path = mem_strdup(path), .temporary = part.data, .keeps = true};
-	out->shown = out->path;
+	begin(out, place, fd, name, part.data);
+	out->keeps = true;
 	return 0;
 }
 
 void outfile_open_stderr(struct outfile *out)
 {
-	*out = (struct outfile){.fd = STDERR_FILENO, .shown = "standard error"};
+	*out = (struct outfile){.fd = STDERR_FILENO, .shown = mem_strdup("standard error")};
+}
+
+static int is_directory(struct err *err, const struct outfile_place *place, const char *name)
+{
+	return err_set(err, ERR_OPEN, "cannot write %s%s: it is a directory; use the name of a file in it",
+		       place->prefix, name);
+}
+
+/* Whoever can put a link there must not decide which file is replaced. */
+static int open_replacing(struct outfile *out, const struct outfile_place *place, const char *name, struct err *err)
+{
+	struct stat status;
+	bool there = fstatat(place->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+	if (there && S_ISDIR(status.st_mode))
+		return is_directory(err, place, name);
+	return open_beside(out, place, name, there && S_ISREG(status.st_mode) ? &status : NULL, err);
+}
+
+int outfile_open_at(struct outfile *out, const struct outfile_place *place, const char *name, struct err *err)
+{
+	struct stat link, status;
+	if (!*name)
+		return err_set(err, ERR_OPEN, "the output file name is empty");
+	bool is_link = fstatat(place->directory, name, &link, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(link.st_mode);
+	if (place->replace || (is_link && link.st_uid != 0 && link.st_uid != geteuid()))
+		return open_replacing(out, place, name, err);
+	if (fstatat(place->directory, name, &status, 0) != 0) {
+		if (errno != ENOENT)
+			return cannot(err, "create", place, name, errno);
+		return open_beside(out, place, name, NULL, err);
+	}
+	if (S_ISDIR(status.st_mode))
+		return is_directory(err, place, name);
+	if (!S_ISREG(status.st_mode))
+		return open_in_place(out, place, name, err);
+	/* A symbolic link stays one: its target is replaced. */
+	CLEANUP_FREE char *target = is_link && place->directory == AT_FDCWD ? realpath(name, NULL) : NULL;
+	return open_beside(out, place, target ? target : name, &status, err);
 }
 
 int outfile_open(struct outfile *out, const char *path, struct err *err)
 {
-	if (!path || !strcmp(path, "-")) {
-		*out = (struct outfile){.fd = STDOUT_FILENO, .shown = "standard output"};
-		return 0;
-	}
-	if (!*path)
-		return err_set(err, ERR_OPEN, "the output file name is empty");
-	struct stat status;
-	if (stat(path, &status) != 0) {
-		if (errno != ENOENT)
-			return cannot_create(err, path, errno);
-		return open_beside(out, path, NULL, err);
-	}
-	if (S_ISDIR(status.st_mode))
-		return err_set(err, ERR_OPEN, "cannot write %s: it is a directory; use the name of a file in it", path);
-	if (!S_ISREG(status.st_mode))
-		return open_in_place(out, path, err);
-	/* A symbolic link stays one: its target is replaced. */
-	struct stat link;
-	bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
-	CLEANUP_FREE char *target = is_link ? realpath(path, NULL) : NULL;
-	return open_beside(out, target ? target : path, &status, err);
+	struct outfile_place place = outfile_usual_place();
+	if (path && strcmp(path, "-") != 0)
+		return outfile_open_at(out, &place, path, err);
+	*out = (struct outfile){.fd = STDOUT_FILENO, .shown = mem_strdup("standard output")};
+	return 0;
 }
 
 static void release(struct outfile *out)
 {
-	if (out->temporary && out->keeps)
-		free(out->temporary);
-	else if (out->temporary)
-		temporaries_drop(out->temporary);
+	if (out->temporary && !out->keeps)
+		temporaries_drop(out->place.directory, out->temporary);
+	free(out->temporary);
 	free(out->path);
+	free(out->shown);
 	buf_release(&out->pending);
 	*out = (struct outfile){.fd = -1};
 }
@@ -271,13 +316,16 @@ static void release(struct outfile *out)
 int outfile_commit(struct outfile *out, struct err *err)
 {
 	flush(out);
+	if (out->temporary && out->place.owner != OUTFILE_OWN)
+		(void)!fchown(out->fd, out->place.owner, out->place.group);
 	/* Some file systems tell only here that the bytes did not arrive. */
 	if (out->path && close(out->fd) != 0)
 		failed_write(out, errno);
-	if (out->temporary && !out->failed.code && rename(out->temporary, out->path) != 0)
+	int directory = out->place.directory;
+	if (out->temporary && !out->failed.code && renameat(directory, out->temporary, directory, out->path) != 0)
 		failed_write(out, errno);
 	if (out->temporary && out->failed.code && !out->keeps)
-		unlink(out->temporary);
+		unlinkat(directory, out->temporary, 0);
 	int code = out->failed.code;
 	if (code && err)
 		*err = out->failed;
@@ -290,6 +338,6 @@ void outfile_abandon(struct outfile *out)
 	if (out->path)
 		close(out->fd);
 	if (out->temporary)
-		unlink(out->temporary);
+		unlinkat(out->place.directory, out->temporary, 0);
 	release(out);
 }

@@ -10,24 +10,43 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
+
+/* Where files are created, and for whom. */
+struct outfile_place {
+	int directory; /* that names are relative to; AT_FDCWD: the current one. Stays open as long as the files are */
+	const char *prefix; /* before the name in messages: "out/" */
+	mode_t mode; /* of new files, without the bits of the umask */
+	uid_t owner; /* who gets the files, or OUTFILE_OWN */
+	gid_t group;
+	bool replace; /* what has the name already is replaced, also a symbolic link, instead of followed */
+};
+#define OUTFILE_OWN ((uid_t)-1)
 
 struct outfile {
 	int fd;
+	struct outfile_place place;
 	char *path; /* final name; NULL for standard output */
 	char *temporary; /* NULL for standard output and for what is written in place */
 	bool keeps; /* the temporary stays when not everything can be written */
-	const char *shown; /* name for messages; points into path or to a constant */
+	char *shown; /* name for messages */
 	struct buf pending;
 	struct err failed; /* the first failure; later writes are dropped */
 };
 
-/* On failure nothing needs to be released. */
-int outfile_open(struct outfile *out, const char *path, struct err *err);
+/* The current directory, for files that anybody may read, as the umask says. */
+struct outfile_place outfile_usual_place(void);
 /*
- * For what is of use without its end too: the temporary is called PATH.part, and stays when a write fails or the
+ * On failure nothing needs to be released. A file that is replaced keeps its permissions, as far as the place allows
+ * them. A symbolic link stays one, and its target is replaced, unless it belongs to another user.
+ */
+int outfile_open(struct outfile *out, const char *path, struct err *err);
+int outfile_open_at(struct outfile *out, const struct outfile_place *place, const char *name, struct err *err);
+/*
+ * For what is of use without its end too: the temporary is called NAME.part, and stays when a write fails or the
  * program dies. Of a file that was not finished the earlier one is replaced.
  */
-int outfile_open_part(struct outfile *out, const char *path, struct err *err);
+int outfile_open_part(struct outfile *out, const struct outfile_place *place, const char *name, struct err *err);
 /* For what people read while standard output belongs to someone else. */
 void outfile_open_stderr(struct outfile *out);
 /* Never fail by themselves: a failure is kept and told by outfile_commit(). */

@@ -59,16 +59,12 @@ int output_folded(const struct calltree *tree, unsigned decimals, const char *pa
 	return outfile_commit(&out, err);
 }
 
-int output_flame(const struct profile *profile, const struct calltree_options *options, const char *title,
-		 const char *subtitle, const char *path, struct err *err)
+void output_flame(const struct profile *profile, const struct calltree_options *options, const char *title,
+		  const char *subtitle, struct outfile *out)
 {
 	struct svg_options svg = svg_defaults();
 	struct calltree_options tree_options = *options;
 	struct calltree tree;
-	struct outfile out;
-	int code = outfile_open(&out, path, err);
-	if (code)
-		return code;
 	const char *value = profile_text(profile, profile->values[options->values[0]].name);
 	CLEANUP_BUF struct buf titles = {0}, countname = {0};
 	output_colours(&svg, profile, value);
@@ -85,9 +81,8 @@ int output_flame(const struct profile *profile, const struct calltree_options *o
 	output_budget(&tree_options, &svg);
 	calltree_build(&tree, profile, &tree_options);
 	svg.countname = output_countname(profile, options->values[0], svg_total(&tree), &countname);
-	svg_render(&tree, profile, &svg, &out);
+	svg_render(&tree, profile, &svg, out);
 	calltree_release(&tree);
-	return outfile_commit(&out, err);
 }
 
 void output_functions(struct report *report, const struct profile *profile, const struct calltree_options *options,

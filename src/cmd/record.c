@@ -303,8 +303,7 @@ static int record(struct record_run *run)
 		code = write_all(run);
 	stop_collector(run);
 	record_abandon_files(run);
-	if (run->made_folder)
-		rmdir(run->folder); /* stays when there is something in it */
+	record_close_folder(run);
 	return code;
 }
 

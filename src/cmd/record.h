@@ -37,6 +37,8 @@ struct record_run {
 	bool files[RECORD_FILES];
 	char folder[4096];
 	bool made_folder;
+	struct outfile_place place; /* of the files */
+	struct buf prefix; /* of their names in messages */
 	bool single; /* -o names a file: `folder` is its path, and only it is written */
 	unsigned types; /* of enum record_type */
 	struct capture_events events;
@@ -92,6 +94,8 @@ size_t record_list_shown(const struct record_run *run, struct record_shown shown
 int record_choose_files(struct record_run *run);
 /* Makes the folder. */
 int record_make_folder(struct record_run *run);
+/* When all files are written. Removes it if there are none. */
+void record_close_folder(struct record_run *run);
 /* Where a file goes, or its name without the folder. */
 void record_path(const struct record_run *run, enum record_file kind, char *path, size_t room);
 /* One for the recording, and not one for each profile that is shown of it. */

@@ -1,12 +1,15 @@
 #include "base/parallel.h"
 #include "cmd/outputs.h"
 #include "cmd/record.h"
+#include "render/render.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define FLUSH_NS 1000000000ull
 #define LATE_MOST 5000000000ull /* nanoseconds that a record may be older than one that came before it */
@@ -86,16 +89,79 @@ int record_choose_files(struct record_run *run)
 	return -1;
 }
 
+/* What root records is of others too, and of the kernel. */
+static mode_t private_of(mode_t mode)
+{
+	return geteuid() ? mode : mode & 0700;
+}
+
+/* Who called sudo gets the files. */
+static void give_to_caller(struct outfile_place *place)
+{
+	const char *user = getenv("SUDO_UID"), *group = getenv("SUDO_GID");
+	char *end;
+	if (geteuid() || !user || *user < '0' || *user > '9')
+		return;
+	unsigned long uid = strtoul(user, &end, 10), gid = group ? strtoul(group, NULL, 10) : 0;
+	if (*end || uid >= OUTFILE_OWN || gid >= OUTFILE_OWN)
+		return;
+	place->owner = (uid_t)uid;
+	place->group = group ? (gid_t)gid : (gid_t)-1;
+}
+
+/*
+ * Files are created relative to the directory that was opened here: whoever can rename it does not decide where they go
+ * to.
+ */
+static int open_place(struct record_run *run)
+{
+	run->place = outfile_usual_place();
+	run->place.mode = private_of(run->place.mode);
+	give_to_caller(&run->place);
+	if (run->single)
+		return -1;
+	struct stat status;
+	int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (run->made_folder ? O_NOFOLLOW : 0);
+	run->place.directory = open(run->folder, flags);
+	if (run->place.directory < 0 || fstat(run->place.directory, &status)) {
+		say_error("cannot open directory %s: %s", run->folder, strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (run->made_folder && status.st_uid != geteuid()) {
+		say_error("directory %s was replaced by user %u; use -o to choose another place", run->folder,
+			  status.st_uid);
+		return EXIT_FAILED;
+	}
+	buf_printf(&run->prefix, "%s/", run->folder);
+	run->place.prefix = run->prefix.data;
+	run->place.replace = true;
+	return -1;
+}
+
+void record_close_folder(struct record_run *run)
+{
+	int directory = run->place.directory;
+	if (!run->place.prefix || directory == AT_FDCWD)
+		return;
+	if (run->made_folder && run->place.owner != OUTFILE_OWN)
+		(void)!fchown(directory, run->place.owner, run->place.group);
+	close(directory);
+	if (run->made_folder)
+		rmdir(run->folder); /* stays when there is something in it */
+	buf_release(&run->prefix);
+}
+
 int record_make_folder(struct record_run *run)
 {
 	const char *output = run->options.output;
+	mode_t mode = private_of(0777);
 	if (output) {
 		snprintf(run->folder, sizeof run->folder, "%s", output);
 		if (run->single)
-			return -1;
-		run->made_folder = mkdir(output, 0777) == 0;
+			return open_place(run);
+		run->made_folder = mkdir(output, mode) == 0;
 		if (run->made_folder || errno == EEXIST)
-			return -1;
+			return open_place(run);
 		say_error("cannot create directory %s: %s", output, strerror(errno));
 		return EXIT_FAILED;
 	}
@@ -108,14 +174,32 @@ int record_make_folder(struct record_run *run)
 			snprintf(run->folder, sizeof run->folder, "%s", stamp);
 		else
 			snprintf(run->folder, sizeof run->folder, "%s-%u", stamp, attempt);
-		run->made_folder = mkdir(run->folder, 0777) == 0;
+		run->made_folder = mkdir(run->folder, mode) == 0;
 		if (run->made_folder)
-			return -1;
+			return open_place(run);
 		if (errno != EEXIST)
 			break;
 	}
 	say_error("cannot create directory %s: %s; use -o to choose another", run->folder, strerror(errno));
 	return EXIT_FAILED;
+}
+
+/* Relative to the place. */
+static void name_in_place(const struct record_run *run, enum record_file kind, char *name, size_t room)
+{
+	if (run->single)
+		record_path(run, kind, name, room);
+	else
+		record_file_name(run, kind, name, room);
+}
+
+/* As perf does: what has the addresses is for its owner only. */
+static struct outfile_place place_of(const struct record_run *run, enum record_file kind)
+{
+	struct outfile_place place = run->place;
+	if (kind == RECORD_PERFDATA || kind == RECORD_TEXT)
+		place.mode &= 0600;
+	return place;
 }
 
 void record_path(const struct record_run *run, enum record_file kind, char *path, size_t room)
@@ -146,14 +230,16 @@ void record_file_name(const struct record_run *run, enum record_file kind, char 
 
 static int open_writer(struct record_run *run, struct err *err)
 {
-	char path[RECORD_PATH_MOST];
+	char name[RECORD_PATH_MOST];
+	struct outfile_place place = place_of(run, RECORD_PERFDATA);
 	struct perfdata_writer_options options = {.command = run->command_line,
 						  .compress = run->options.compress,
 						  .steady_clocks = true,
-						  .keep_part = true};
+						  .keep_part = true,
+						  .place = &place};
 	options.sources = recorder_sources(run->recorder, &options.source_count);
-	record_path(run, RECORD_PERFDATA, path, sizeof path);
-	return perfdata_writer_open(&run->writer, path, &options, err);
+	name_in_place(run, RECORD_PERFDATA, name, sizeof name);
+	return perfdata_writer_open(&run->writer, name, &options, err);
 }
 
 static int open_text(struct record_run *run, struct err *err)
@@ -163,9 +249,10 @@ static int open_text(struct record_run *run, struct err *err)
 		.fields = SCRIPT_USUAL,
 		.short_names = input_label_names(run->options.input.names) == LABELS_SHORT,
 	};
-	char path[RECORD_PATH_MOST];
-	record_path(run, RECORD_TEXT, path, sizeof path);
-	int result = outfile_open(&run->text_out, path, err);
+	char name[RECORD_PATH_MOST];
+	struct outfile_place place = place_of(run, RECORD_TEXT);
+	name_in_place(run, RECORD_TEXT, name, sizeof name);
+	int result = outfile_open_at(&run->text_out, &place, name, err);
 	if (!result)
 		run->text = script_text_new(&run->text_out, &everything, NULL, &format);
 	return result;
@@ -256,19 +343,14 @@ void record_abandon_files(struct record_run *run)
 	run->text = NULL;
 }
 
-static int write_report(struct record_run *run, const char *path, struct err *err)
+static void write_report(struct record_run *run, struct outfile *out)
 {
-	struct outfile out;
 	const char *const inputs[] = {run->title.data, NULL};
 	struct report report = {.inputs = inputs};
-	int code = outfile_open(&out, path, err);
-	if (code)
-		return code;
-	output_functions(&report, &run->profile, &run->tree_options, &out);
-	return outfile_commit(&out, err);
+	output_functions(&report, &run->profile, &run->tree_options, out);
 }
 
-static int write_folded(struct record_run *run, const char *path, struct err *err)
+static void write_folded(struct record_run *run, struct outfile *out)
 {
 	struct calltree tree;
 	struct calltree_options options = run->tree_options;
@@ -277,25 +359,28 @@ static int write_folded(struct record_run *run, const char *path, struct err *er
 	if (!run->shown.view && strcmp(profile_text(&run->profile, value->unit), "ns") == 0)
 		options.weigh = TREE_SAMPLES;
 	calltree_build(&tree, &run->profile, &options);
-	int code = output_folded(&tree, run->profile.values[run->tree_options.values[0]].decimals, path, err);
+	render_folded(&tree, run->profile.values[run->tree_options.values[0]].decimals, out);
 	calltree_release(&tree);
-	return code;
 }
 
 static int write_file(struct record_run *run, enum record_file kind, struct err *err)
 {
-	char path[RECORD_PATH_MOST];
-	record_path(run, kind, path, sizeof path);
-	switch (kind) {
-	case RECORD_FOLDED:
-		return write_folded(run, path, err);
-	case RECORD_SVG:
-		return output_flame(&run->profile, &run->tree_options, run->title.data, NULL, path, err);
-	case RECORD_REPORT:
-		return write_report(run, path, err);
-	default: /* was written while recording */
-		return 0;
-	}
+	char name[RECORD_PATH_MOST];
+	struct outfile_place place = place_of(run, kind);
+	struct outfile out;
+	if (kind == RECORD_PERFDATA || kind == RECORD_TEXT)
+		return 0; /* were written while recording */
+	name_in_place(run, kind, name, sizeof name);
+	int code = outfile_open_at(&out, &place, name, err);
+	if (code)
+		return code;
+	if (kind == RECORD_FOLDED)
+		write_folded(run, &out);
+	else if (kind == RECORD_SVG)
+		output_flame(&run->profile, &run->tree_options, run->title.data, NULL, &out);
+	else
+		write_report(run, &out);
+	return outfile_commit(&out, err);
 }
 
 struct writing {

@@ -257,12 +257,21 @@ static void fetch(struct code *code)
 	pthread_mutex_unlock(&codes->fetch_lock);
 }
 
-/* Who could write a file that is gone or was replaced: whoever can write where it was. */
-static int64_t writer_of_missing(const struct code *code)
+/*
+ * Names of a file that is gone or was replaced. What was kept of trusted files is right for any file of that build-id;
+ * else what was kept of files of the user who owns the place where it was.
+ */
+static struct names *open_kept_names(const struct code *code)
 {
+	struct codes *codes = code->codes;
+	struct names_key key = {code->module.build_id, codes->options.names, FILE_TRUSTED};
 	CLEANUP_BUF struct buf path = {0};
-	buf_printf(&path, "%s%s", code->root && *code->root ? code->root : code->codes->options.root, code->path);
-	return file_writer_at(path.data);
+	struct names *names = names_open(codes->cache, &key);
+	if (names)
+		return names;
+	buf_printf(&path, "%s%s", code->root && *code->root ? code->root : codes->options.root, code->path);
+	key.writer = file_writer_at(path.data);
+	return key.writer >= 0 ? names_open(codes->cache, &key) : NULL;
 }
 
 static void open_file(struct code *code)
@@ -279,8 +288,7 @@ static void open_file(struct code *code)
 		fetch(code);
 	enum symbol_state state = symbols_state(code->symbols);
 	if (state == SYMBOLS_MISSING || state == SYMBOLS_MISMATCH)
-		code->names = names_open(codes->cache, &(struct names_key){code->module.build_id, options.names,
-									   writer_of_missing(code)});
+		code->names = open_kept_names(code);
 }
 
 static void open_symbols(struct code *code)

@@ -498,14 +498,17 @@ int perfdata_writer_open(struct perfdata_writer **ret_writer, const char *path,
 		of_one.source_count = 1;
 	}
 	struct stat status;
+	struct outfile_place usual = outfile_usual_place();
+	const struct outfile_place *place = options->place ? options->place : &usual;
 	/* The header is completed at the end, so there must be a way back. */
-	bool is_pipe = !strcmp(path, "-") || (stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
+	bool is_pipe = !strcmp(path, "-") ||
+		       (fstatat(place->directory, path, &status, 0) == 0 && S_ISFIFO(status.st_mode));
 	if (is_pipe)
 		return err_set(err, ERR_USAGE, "cannot write a recording to a pipe; use a file");
 	if (!options->source_count)
 		return err_set(err, ERR_USAGE, "cannot write %s: there is no event to describe", path);
 	struct perfdata_writer *writer = mem_zalloc(1, sizeof *writer);
-	int result = (options->keep_part ? outfile_open_part : outfile_open)(&writer->out, path, err);
+	int result = (options->keep_part ? outfile_open_part : outfile_open_at)(&writer->out, place, path, err);
 	if (result < 0) {
 		free(writer);
 		return result;

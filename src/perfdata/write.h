@@ -15,6 +15,7 @@
 #define WICK_PERFDATA_WRITE_H
 
 #include "base/err.h"
+#include "base/outfile.h"
 #include "event/event.h"
 #include "event/stack.h"
 
@@ -33,6 +34,7 @@ struct perfdata_writer_options {
 	/* Clocks tick at their frequency, as the kernel's do: when there is only one event it is said once. */
 	bool steady_clocks;
 	bool keep_part; /* see outfile_open_part(): what a recorder wrote before it died can be read */
+	const struct outfile_place *place; /* NULL: the usual one */
 };
 
 /* On failure nothing needs to be released. */

@@ -11,7 +11,7 @@ sources=$here/../workloads
 work=$(mktemp -d)
 # Pages of a file in tmpfs never come from a disk.
 [[ $(stat -f -c %T "$work") != tmpfs ]] || { rmdir "$work" && work=$(mktemp -d -p /var/tmp); }
-chmod 777 "$work"
+chmod 1777 "$work"
 running=() # processes that are ended with the test
 at_exit=() # commands
 # shellcheck disable=SC2317 # called by the trap

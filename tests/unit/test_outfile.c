@@ -160,6 +160,43 @@ static void what_is_replaced_keeps_its_mode_and_its_link(void **state)
 	assert_string_equal(content(path), "new");
 }
 
+/* Whatever has the name, and wherever the directory is by then. */
+static void files_of_a_place_stay_in_it(void **state)
+{
+	(void)state;
+	struct outfile out;
+	struct stat status;
+	char moved[200], inside[220];
+	struct outfile_place place = outfile_usual_place();
+	place.directory = open(folder, O_RDONLY | O_DIRECTORY);
+	place.prefix = "place/";
+	place.mode = 0600;
+	place.replace = true;
+	write_file(path, "old");
+	chmod(path, 0644);
+	assert_int_equal(symlinkat("out", place.directory, "link"), 0);
+	assert_int_equal(outfile_open_at(&out, &place, "link", NULL), 0);
+	assert_string_equal(out.shown, "place/link");
+	snprintf(moved, sizeof moved, "%s-moved", folder);
+	assert_int_equal(rename(folder, moved), 0);
+	outfile_str(&out, "new");
+	assert_int_equal(outfile_commit(&out, NULL), 0);
+	assert_int_equal(outfile_open_at(&out, &place, "out", NULL), 0);
+	assert_int_equal(outfile_commit(&out, NULL), 0);
+	assert_int_equal(rename(moved, folder), 0);
+	snprintf(inside, sizeof inside, "%s/link", folder);
+	assert_int_equal(lstat(inside, &status), 0);
+	assert_true(S_ISREG(status.st_mode));
+	assert_int_equal(status.st_mode & 0777, 0600);
+	assert_string_equal(content(inside), "new");
+	assert_int_equal(lstat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600); /* what the place does not allow goes */
+	struct err err = {0};
+	assert_int_equal(outfile_open_at(&out, &place, "no/such", &err), ERR_OPEN);
+	assert_non_null(strstr(err.text, "place/no/such"));
+	close(place.directory);
+}
+
 static void new_files_follow_the_umask(void **state)
 {
 	(void)state;
@@ -309,6 +346,7 @@ int main(void)
 		IN_FOLDER(earlier_bytes_can_be_rewritten),
 		IN_FOLDER(a_pipe_cannot_be_rewritten),
 		IN_FOLDER(what_is_replaced_keeps_its_mode_and_its_link),
+		IN_FOLDER(files_of_a_place_stay_in_it),
 		IN_FOLDER(new_files_follow_the_umask),
 		IN_FOLDER(places_that_cannot_be_written_are_named),
 		IN_FOLDER(a_full_device_is_told_by_commit),
