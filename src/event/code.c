@@ -565,6 +565,12 @@ const char *code_module_name(struct code *code, uint64_t address)
 	return code->path;
 }
 
+bool code_changed(struct code *code)
+{
+	return code_is_file(code) && __atomic_load_n(&code->symbols_tried, __ATOMIC_ACQUIRE) &&
+	       symbols_changed(code->symbols);
+}
+
 void code_advice(struct code *code, struct buf *out)
 {
 	if (code_is_file(code)) {

@@ -116,6 +116,8 @@ void code_keep_names(struct code *code, const struct name_entry *entries, size_t
 /* What is shown as the module of an address in it. */
 const char *code_module_name(struct code *code, uint64_t address);
 /* Why frames of this module have no symbols and what to do about it, one line; empty when they have. */
+/* Whether its file was written to since it was opened: names found in it are nonsense. */
+bool code_changed(struct code *code);
 void code_advice(struct code *code, struct buf *out);
 
 #endif

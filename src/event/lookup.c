@@ -132,6 +132,19 @@ static void put_in_order(struct lookup *lookup)
 	}
 }
 
+/* Whoever can write a file can write nonsense into it while it is read: it has no names then. */
+static void forget_changed(struct lookup *lookup)
+{
+	for (size_t start = 0; start < lookup->start_count; start++) {
+		size_t end = start + 1 < lookup->start_count ? lookup->starts[start + 1] : lookup->count;
+		const struct frame *first = &lookup->addresses->frames[lookup->order[lookup->starts[start]]];
+		struct code *code = lookup->code[first->function];
+		bool changed = code && code_changed(code);
+		for (size_t i = lookup->starts[start]; changed && i < end; i++)
+			lookup->answers[lookup->order[i] - lookup->from] = NULL;
+	}
+}
+
 void lookup_run(struct lookup *lookup)
 {
 	lookup->count = lookup->addresses->frame_count - lookup->from;
@@ -142,6 +155,7 @@ void lookup_run(struct lookup *lookup)
 	get_codes(lookup);
 	put_in_order(lookup);
 	parallel_run(lookup->threads, work, lookup);
+	forget_changed(lookup);
 }
 
 /* Addresses of a module are neighbours in `order`. */

@@ -38,10 +38,9 @@ void window_map(struct window *window)
 	struct stat status;
 	if (window->fd < 0 || fstat(window->fd, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0)
 		return;
-	void *map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, window->fd, 0);
-	if (map == MAP_FAILED)
+	if (guarded_map_open(&window->guarded, window->fd, (size_t)status.st_size))
 		return;
-	window->map = map;
+	window->map = window->guarded.bytes;
 	window->map_size = (size_t)status.st_size;
 	window->start = 0;
 	window->pager = pager_new(window->map, window->map_size);
@@ -99,8 +98,7 @@ void window_rest(struct window *window)
 void window_release(struct window *window)
 {
 	pager_free(window->pager);
-	if (window->map)
-		munmap((void *)window->map, window->map_size);
+	guarded_map_close(&window->guarded);
 	free(window->ring);
 	if (window->own_fd)
 		close(window->fd);

@@ -9,6 +9,7 @@
 #ifndef WICK_PERFDATA_WINDOW_H
 #define WICK_PERFDATA_WINDOW_H
 
+#include "base/guarded_map.h"
 #include "perfdata/pager.h"
 
 #include <stdbool.h>
@@ -27,6 +28,7 @@ struct window {
 	uint64_t freed; /* the temporary file holds nothing before this offset; of the map pages were given back */
 	const uint8_t *map; /* the file from offset 0 on; NULL: there is only the ring */
 	size_t map_size;
+	struct guarded_map guarded; /* what `map` is of */
 	size_t touched; /* bytes of the map that were looked at since its pages were given back */
 	struct pager *pager; /* of the map; NULL: none */
 	uint64_t told; /* where `end` was when the pager was told */

@@ -1,6 +1,6 @@
 #include "symbol/elf.h"
 
-#include "base/hash.h"
+#include "base/guarded_map.h"
 #include "base/mem.h"
 #include "symbol/cache.h"
 
@@ -40,8 +40,9 @@ struct unpacked {
 struct elf_file {
 	const uint8_t *bytes;
 	size_t size;
-	bool mapped;
-	struct file_identity identity; /* where it is mapped */
+	struct guarded_map map; /* empty: bytes of the caller's */
+	char *path; /* of what is mapped, as are: */
+	struct file_identity identity;
 	int64_t writer;
 	Elf64_Ehdr header;
 	/* Copies: the file may place its tables at any alignment. */
@@ -126,8 +127,7 @@ static bool header_is_read(const Elf64_Ehdr *header)
 	       ident[EI_VERSION] == EV_CURRENT;
 }
 
-static int open_bytes(struct elf_file **ret_elf, const void *bytes, size_t size, bool mapped, const char *name,
-		      struct err *err)
+static int open_bytes(struct elf_file **ret_elf, const void *bytes, size_t size, const char *name, struct err *err)
 {
 	Elf64_Ehdr header;
 	if (size < sizeof header)
@@ -141,7 +141,6 @@ static int open_bytes(struct elf_file **ret_elf, const void *bytes, size_t size,
 	struct elf_file *elf = mem_zalloc(1, sizeof *elf);
 	elf->bytes = bytes;
 	elf->size = size;
-	elf->mapped = mapped;
 	elf->header = header;
 	pthread_mutex_init(&elf->lock, NULL);
 	pthread_cond_init(&elf->unpacking_ended, NULL);
@@ -153,7 +152,7 @@ static int open_bytes(struct elf_file **ret_elf, const void *bytes, size_t size,
 
 int elf_open_bytes(struct elf_file **ret_elf, const void *bytes, size_t size, struct err *err)
 {
-	return open_bytes(ret_elf, bytes, size, false, "image in memory", err);
+	return open_bytes(ret_elf, bytes, size, "image in memory", err);
 }
 
 int elf_open(struct elf_file **ret_elf, const char *path, struct err *err)
@@ -172,29 +171,48 @@ int elf_open(struct elf_file **ret_elf, const char *path, struct err *err)
 		close(fd);
 		return err_set(err, ERR_FORMAT, "%s: not an ELF file (%zu bytes)", path, size);
 	}
-	void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	int map_errno = errno;
+	struct guarded_map map;
+	int error = guarded_map_open(&map, fd, size);
 	close(fd);
-	if (bytes == MAP_FAILED)
-		return err_set(err, ERR_IO, "%s: %s", path, strerror(map_errno));
-	int code = open_bytes(ret_elf, bytes, size, true, path, err);
+	if (error)
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(-error));
+	int code = open_bytes(ret_elf, map.bytes, size, path, err);
 	if (code) {
-		munmap(bytes, size);
+		guarded_map_close(&map);
 		return code;
 	}
-	(*ret_elf)->identity = file_identity_of(&status);
-	(*ret_elf)->writer = file_writer_of(&status);
+	struct elf_file *elf = *ret_elf;
+	elf->map = map;
+	elf->path = mem_strdup(path);
+	elf->identity = file_identity_of(&status);
+	elf->writer = file_writer_of(&status);
 	return 0;
+}
+
+bool elf_changed(const struct elf_file *elf)
+{
+	struct stat status;
+	if (!elf->path)
+		return false;
+	if (guarded_map_lost_bytes(&elf->map))
+		return true;
+	/* One that took its place does not matter: what is mapped is still there. */
+	if (stat(elf->path, &status))
+		return false;
+	struct file_identity now = file_identity_of(&status);
+	return now.device == elf->identity.device && now.inode == elf->identity.inode &&
+	       (now.size != elf->identity.size || now.modified != elf->identity.modified ||
+		now.modified_ns != elf->identity.modified_ns);
 }
 
 const struct file_identity *elf_identity(const struct elf_file *elf)
 {
-	return elf->mapped ? &elf->identity : NULL;
+	return elf->path ? &elf->identity : NULL;
 }
 
 int64_t elf_writer(const struct elf_file *elf)
 {
-	return elf->mapped ? elf->writer : FILE_TRUSTED;
+	return elf->path ? elf->writer : FILE_TRUSTED;
 }
 
 void elf_close(struct elf_file *elf)
@@ -212,14 +230,14 @@ void elf_close(struct elf_file *elf)
 	free(elf->segments);
 	pthread_mutex_destroy(&elf->lock);
 	pthread_cond_destroy(&elf->unpacking_ended);
-	if (elf->mapped)
-		munmap((void *)elf->bytes, elf->size);
+	guarded_map_close(&elf->map);
+	free(elf->path);
 	free(elf);
 }
 
 void elf_forget_pages(struct elf_file *elf)
 {
-	if (elf->mapped)
+	if (elf->path)
 		madvise((void *)elf->bytes, elf->size, MADV_DONTNEED);
 }
 
@@ -359,7 +377,7 @@ static void unpack_or_get(struct elf_file *elf, size_t index, const struct packe
 	struct unpacked unpacked = {.size = packed->unpacked_size};
 	struct build_id id = {0};
 	char kind[32];
-	bool kept = elf->cache && elf->mapped && unpacked.size >= KEPT_LEAST;
+	bool kept = elf->cache && elf->path && unpacked.size >= KEPT_LEAST;
 	if (kept) {
 		id = elf_build_id(elf);
 		snprintf(kind, sizeof kind, "section-%zu", index);

@@ -40,6 +40,8 @@ void elf_set_cache(struct elf_file *elf, struct cache *cache);
 
 /* Which file it is, for what is kept about it; NULL: bytes in memory. */
 const struct file_identity *elf_identity(const struct elf_file *elf);
+/* Whether the file was written to since it was opened: what was read of it may be nonsense. */
+bool elf_changed(const struct elf_file *elf);
 /* As file_writer_of(). */
 int64_t elf_writer(const struct elf_file *elf);
 

@@ -127,8 +127,17 @@ enum symbol_state symbols_state(const struct symbols *symbols)
 	return elf_section_index(elf, ".dynsym") ? SYMBOLS_DYNAMIC : SYMBOLS_NONE;
 }
 
+bool symbols_changed(const struct symbols *symbols)
+{
+	return (symbols->elf && elf_changed(symbols->elf)) || (symbols->debug && elf_changed(symbols->debug));
+}
+
 void symbols_advice(const struct symbols *symbols, struct buf *out)
 {
+	if (symbols_changed(symbols)) {
+		buf_str(out, "the file changed while it was read: record again");
+		return;
+	}
 	/* Nobody misses debug information of the vDSO: it is assembly and a few leaf functions. */
 	if (strcmp(symbols->path, "[vdso]") || !symbols->elf)
 		advice_write(out, symbols_state(symbols), symbols->path, symbols->options.store);

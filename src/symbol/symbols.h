@@ -45,6 +45,9 @@ enum symbol_state symbols_state(const struct symbols *symbols);
 /* One line: why, and the one action that would mend it ("stripped: apt install libfoo-dbgsym"). */
 void symbols_advice(const struct symbols *symbols, struct buf *out);
 
+/* Whether one of the files was written to since it was opened: then names are nonsense, and the advice says so. */
+bool symbols_changed(const struct symbols *symbols);
+
 /* The ELF file that is mapped (for unwind tables), and the separate debug file; NULL: none. Owned by `symbols`. */
 struct elf_file *symbols_elf(struct symbols *symbols);
 struct elf_file *symbols_debug_elf(struct symbols *symbols);

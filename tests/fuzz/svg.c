@@ -89,7 +89,7 @@ static void draw(const struct profile *profile, struct svg_options *options, uns
 	options->shade = (enum shade_method)(pick >> 6);
 	if (tree.total[0][0] > 0 || (tree.total[1] && tree.total[1][0] > 0)) {
 		struct buf picture CLEANUP_BUF = {0};
-		struct outfile out = {.fd = memfd_create("svg", MFD_CLOEXEC), .shown = "svg"};
+		struct outfile out = {.fd = memfd_create("svg", MFD_CLOEXEC), .shown = mem_strdup("svg")};
 		int fd = out.fd;
 		svg_render(&tree, profile, options, &out);
 		if (outfile_commit(&out, NULL))

@@ -162,6 +162,34 @@ static void samples_come_back_with_their_chains(void **state)
 	seen_release(&seen);
 }
 
+static int cut_file_off(void *context, const struct event_sample *sample)
+{
+	uint64_t *count = context;
+	(void)sample;
+	if (!(*count)++)
+		assert_int_equal(truncate(path, 100000), 0);
+	return 0;
+}
+
+/* By its owner, while root reads it. */
+static void a_file_that_is_cut_off_while_it_is_read_is_read_up_to_there(void **state)
+{
+	(void)state;
+	struct perfdata_writer *writer = open_writer();
+	const struct stack_frame frames[] = {{.exact = true, .ip = 0x401000}, {.ip = 0x402000}};
+	for (uint64_t i = 0; i < 200000; i++)
+		put_stack(writer, 1000 + i, frames, 2);
+	finish(writer);
+	uint64_t count = 0;
+	struct perfdata *data = NULL;
+	struct event_sink sink = {.context = &count, .sample = cut_file_off};
+	assert_int_equal(perfdata_open(&data, path, NULL), 0);
+	assert_int_equal(perfdata_read(data, &sink, NULL), 0);
+	assert_true(count >= 1000 && count < 200000);
+	assert_true(perfdata_quality(data)->cut_off || perfdata_quality(data)->malformed);
+	perfdata_close(data);
+}
+
 static void chains_tell_that_a_stack_is_not_whole(void **state)
 {
 	(void)state;
@@ -640,6 +668,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_FILE(samples_that_were_added_up_are_told_apart_unless_they_are_a_sum),
+		WITH_FILE(a_file_that_is_cut_off_while_it_is_read_is_read_up_to_there),
 		WITH_FILE(samples_come_back_with_their_chains),
 		WITH_FILE(chains_tell_that_a_stack_is_not_whole),
 		WITH_FILE(other_records_come_back_as_they_were_given),

@@ -62,7 +62,7 @@ static void draw(void)
 {
 	struct calltree tree;
 	calltree_build(&tree, &profile, &tree_options);
-	struct outfile out = {.fd = memfd_create("svg", 0), .shown = "svg"};
+	struct outfile out = {.fd = memfd_create("svg", 0), .shown = mem_strdup("svg")};
 	int fd = out.fd;
 	svg_render(&tree, &profile, &options, &out);
 	assert_int_equal(outfile_commit(&out, NULL), 0);
