@@ -293,17 +293,28 @@ void text_json(struct buf *out, const char *bytes, size_t count)
 	buf_char(out, '"');
 }
 
+/* Control characters of both sets, and the marks that reorder the text around them. */
+static bool drives_terminal(uint32_t code_point)
+{
+	return code_point < 0x20 || (code_point >= 0x7f && code_point <= 0x9f) || code_point == 0x2028 ||
+	       code_point == 0x2029 || (code_point >= 0x202a && code_point <= 0x202e) ||
+	       (code_point >= 0x2066 && code_point <= 0x2069);
+}
+
 void text_csv(struct buf *out, const char *bytes, size_t count)
 {
-	bool quote = count && (bytes[0] == ' ' || bytes[count - 1] == ' ');
+	bool formula = count && strchr("=+-@", bytes[0]);
+	bool quote = count && (formula || bytes[0] == ' ' || bytes[count - 1] == ' ');
 	for (size_t i = 0; i < count && !quote; i++)
-		quote = bytes[i] == ',' || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r';
+		quote = bytes[i] == ',' || bytes[i] == '"';
 	if (quote)
 		buf_char(out, '"');
+	if (formula)
+		buf_char(out, '\'');
 	for (size_t at = 0, length; at < count; at += length) {
 		uint32_t code_point;
 		length = text_utf8(bytes + at, count - at, &code_point);
-		if (is_broken(code_point, length) || !code_point)
+		if (is_broken(code_point, length) || drives_terminal(code_point))
 			buf_str(out, REPLACEMENT);
 		else
 			buf_add(out, bytes + at, length);
@@ -314,12 +325,19 @@ void text_csv(struct buf *out, const char *bytes, size_t count)
 		buf_char(out, '"');
 }
 
-/* Control characters of both sets, and the marks that reorder the text around them. */
-static bool drives_terminal(uint32_t code_point)
+void text_one_line(char *bytes, size_t count)
 {
-	return code_point < 0x20 || (code_point >= 0x7f && code_point <= 0x9f) || code_point == 0x2028 ||
-	       code_point == 0x2029 || (code_point >= 0x202a && code_point <= 0x202e) ||
-	       (code_point >= 0x2066 && code_point <= 0x2069);
+	for (size_t i = 0; i < count; i++)
+		if ((unsigned char)bytes[i] < ' ' || bytes[i] == 0x7f)
+			bytes[i] = ' ';
+}
+
+void text_one_frame(char *bytes, size_t count)
+{
+	text_one_line(bytes, count);
+	for (size_t i = 0; i < count; i++)
+		if (bytes[i] == ';')
+			bytes[i] = ':';
 }
 
 void text_terminal(struct buf *out, const char *bytes, size_t count)

@@ -31,8 +31,15 @@ size_t text_plain(const char *bytes, size_t count);
 void text_xml(struct buf *out, const char *bytes, size_t count);
 /* A JSON string with its quotes; broken UTF-8 becomes U+FFFD. Safe inside a CDATA section and <script>. */
 void text_json(struct buf *out, const char *bytes, size_t count);
-/* A CSV field, quoted when it must be; broken UTF-8 becomes U+FFFD. */
+/*
+ * A CSV field, quoted when it must be; control characters and broken UTF-8 become U+FFFD. What a spreadsheet would take
+ * for a formula gets an apostrophe in front.
+ */
 void text_csv(struct buf *out, const char *bytes, size_t count);
+/* In place, for names in lines of text: control characters become spaces, so that a name cannot begin a new line. */
+void text_one_line(char *bytes, size_t count);
+/* The same for a frame of a folded stack, which ';' separates from the next: it becomes ':'. */
+void text_one_frame(char *bytes, size_t count);
 /* For terminals: control characters and broken UTF-8 become U+FFFD or "?", so that names cannot drive the terminal. */
 void text_terminal(struct buf *out, const char *bytes, size_t count);
 /* Columns that the text takes on a terminal (one per code point; combining marks and wide characters by wcwidth). */

@@ -210,6 +210,15 @@ int recording_load(struct input_head *head, const char *path, const struct input
 	return result;
 }
 
+/* As it is in the file, but one line that does not drive the terminal. */
+static void write_fact(struct outfile *out, const char *format, const char *name, const char *text)
+{
+	CLEANUP_BUF struct buf shown_name = {0}, shown = {0};
+	text_terminal(&shown_name, name, strlen(name));
+	text_terminal(&shown, text, strlen(text));
+	outfile_printf(out, format, shown_name.data ? shown_name.data : "", shown.data ? shown.data : "");
+}
+
 int recording_write_facts(struct outfile *out, const char *path, const char *format)
 {
 	struct perfdata *data;
@@ -228,10 +237,10 @@ int recording_write_facts(struct outfile *out, const char *path, const char *for
 		facts = perfdata_facts(data, &count);
 	}
 	for (size_t i = 0; i < count; i++)
-		outfile_printf(out, format, facts[i].name, facts[i].text);
+		write_fact(out, format, facts[i].name, facts[i].text);
 	const struct event_source *sources = perfdata_sources(data, &count);
 	for (size_t i = 0; i < count; i++)
-		outfile_printf(out, format, "event", sources[i].name);
+		write_fact(out, format, "event", sources[i].name);
 	perfdata_close(data);
 	return -1;
 }

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/index_map.h"
+#include "base/text.h"
 #include "profile/match.h"
 #include "profile/short_name.h"
 
@@ -76,8 +77,10 @@ static void add_event_line(struct buf *out, const struct batch_sample *sample, c
 			   bool chain)
 {
 	unsigned fields = format->fields;
+	size_t start = out->size;
 	if (fields & SCRIPT_COMM)
 		buf_printf(out, chain ? "%s " : "%16s ", sample->comm);
+	text_one_line(out->data + start, out->size - start);
 	if (fields & SCRIPT_PID && fields & SCRIPT_TID)
 		buf_printf(out, "%5d/%-5d ", sample->pid, sample->tid);
 	else if (fields & (SCRIPT_PID | SCRIPT_TID))
@@ -97,6 +100,7 @@ static void add_frame(const struct script_format *format, struct buf *out, uint6
 		      const struct symbol_frame *found, uint64_t address, const char *module)
 {
 	unsigned fields = format->fields;
+	size_t start = out->size;
 	buf_printf(out, "%16llx", (unsigned long long)shown);
 	if (fields & SCRIPT_SYM) {
 		buf_char(out, ' ');
@@ -109,6 +113,7 @@ static void add_frame(const struct script_format *format, struct buf *out, uint6
 		buf_printf(out, "+0x%llx", (unsigned long long)(address - found->start));
 	if (fields & SCRIPT_DSO)
 		buf_printf(out, " (%s)", found && found->inlined ? "inlined" : module);
+	text_one_line(out->data + start, out->size - start);
 	buf_char(out, '\n');
 }
 

@@ -1,4 +1,5 @@
 #include "base/hash.h"
+#include "base/text.h"
 #include "event/lookup.h"
 #include "event/symbolizer.h"
 #include "profile/tidy.h"
@@ -51,8 +52,10 @@ str_id symbolizer_module_path(struct symbolizer *n, module_id module)
 		n->path_count = n->path_capacity;
 	}
 	if (!n->module_path[module]) {
-		const char *path = code_path(codes_get(n->codes, module));
-		n->module_path[module] = profile_string(n->profile, path, strlen(path));
+		buf_clear(&n->scratch);
+		buf_str(&n->scratch, code_path(codes_get(n->codes, module)));
+		text_one_line(n->scratch.data, n->scratch.size);
+		n->module_path[module] = profile_string(n->profile, n->scratch.data, n->scratch.size);
 	}
 	return n->module_path[module];
 }
@@ -83,6 +86,7 @@ static void name_unresolved(struct symbolizer *n, module_id module, uint64_t add
 	const char *text = profile_text(n->profile, path);
 	buf_clear(&n->scratch);
 	tidy_unresolved(&n->scratch, text, module == MODULE_NONE ? 0 : strlen(text));
+	text_one_frame(n->scratch.data, n->scratch.size);
 	if (n->options.addresses) {
 		n->scratch.size--; /* the bracket */
 		buf_printf(&n->scratch, " <%llx>]", (unsigned long long)address);
@@ -101,12 +105,7 @@ static void write_name(struct buf *out, const char *text, bool jit)
 	if (end && memchr(text, '/', (size_t)(end - text)))
 		text++;
 	buf_str(out, text);
-	for (size_t i = 0; i < out->size; i++) {
-		if (out->data[i] == ';')
-			out->data[i] = ':';
-		else if ((unsigned char)out->data[i] < ' ')
-			out->data[i] = ' ';
-	}
+	text_one_frame(out->data, out->size);
 }
 
 static str_id name_of(struct symbolizer *n, const char *text, bool jit)
@@ -246,9 +245,12 @@ thread_id symbolizer_name_thread(struct symbolizer *n, const struct profile *add
 {
 	const char *comm = profile_text(addresses, thread.comm);
 	buf_clear(&n->scratch);
-	for (; *comm; comm++)
-		buf_char(&n->scratch, *comm == ' ' && !n->options.spaces ? '_' : *comm == ';' ? ':' : *comm);
-	thread.comm = profile_string(n->profile, n->scratch.data ? n->scratch.data : "", n->scratch.size);
+	buf_str(&n->scratch, comm);
+	text_one_frame(n->scratch.data, n->scratch.size);
+	for (char *at = n->scratch.data; *at && !n->options.spaces; at++)
+		if (*at == ' ')
+			*at = '_';
+	thread.comm = profile_string(n->profile, n->scratch.data, n->scratch.size);
 	return profile_thread(n->profile, thread);
 }
 

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "render/render.h"
 
+#include <unistd.h>
+
 struct item {
 	uint32_t node;
 	bool own_line; /* else: everything below the node */
@@ -27,6 +29,7 @@ struct folder {
 	struct level *levels;
 	size_t level_count, level_capacity;
 	struct buf line;
+	bool terminal; /* what names drive terminals with is not written to one */
 };
 
 static bool has_self(const struct calltree *tree, uint32_t node)
@@ -89,6 +92,13 @@ static void write_line(struct folder *f, uint32_t node)
 		buf_char(&f->line, ' ');
 		text_decimal(&f->line, v ? weight : scaled(f, weight), f->decimals);
 	}
+	if (f->terminal) {
+		CLEANUP_BUF struct buf shown = {0};
+		text_terminal(&shown, f->line.data, f->line.size);
+		outfile_add(f->out, shown.data, shown.size);
+		outfile_str(f->out, "\n");
+		return;
+	}
 	buf_char(&f->line, '\n');
 	outfile_add(f->out, f->line.data, f->line.size);
 }
@@ -120,6 +130,7 @@ void render_folded_scaled(const struct calltree *tree, unsigned decimals, int64_
 		.decimals = decimals,
 		.numerator = numerator,
 		.denominator = denominator,
+		.terminal = isatty(out->fd),
 	};
 	if (has_self(tree, 0))
 		write_line(&f, 0);

@@ -203,6 +203,16 @@ static void json_is_escaped(void **state)
 	check_escapes(text_json, rows, sizeof rows / sizeof *rows);
 }
 
+static void names_stay_in_their_line_and_frame(void **state)
+{
+	(void)state;
+	char line[] = "a;b\nc\x1b[1m\x7f\xc3\xa4", frame[] = "a;b\nc";
+	text_one_line(line, strlen(line));
+	assert_string_equal(line, "a;b c [1m \xc3\xa4");
+	text_one_frame(frame, strlen(frame));
+	assert_string_equal(frame, "a:b c");
+}
+
 static void csv_is_quoted_when_it_must_be(void **state)
 {
 	(void)state;
@@ -211,7 +221,10 @@ static void csv_is_quoted_when_it_must_be(void **state)
 		{BYTES("plain name"), "plain name"},
 		{BYTES("a,b"), "\"a,b\""},
 		{BYTES("say \"x\""), "\"say \"\"x\"\"\""},
-		{BYTES("two\nlines"), "\"two\nlines\""},
+		{BYTES("two\nlines"), "two" FFFD "lines"},
+		{BYTES("=cmd()"), "\"'=cmd()\""},
+		{BYTES("-[NSString length]"), "\"'-[NSString length]\""},
+		{BYTES("a=b"), "a=b"},
 		{BYTES(" lead"), "\" lead\""},
 		{BYTES("\xff\0"), FFFD FFFD},
 	};
@@ -271,6 +284,7 @@ int main(void)
 		cmocka_unit_test(utf8_is_decoded),
 		cmocka_unit_test_teardown(xml_is_escaped, release_out),
 		cmocka_unit_test_teardown(json_is_escaped, release_out),
+		cmocka_unit_test_teardown(names_stay_in_their_line_and_frame, release_out),
 		cmocka_unit_test_teardown(csv_is_quoted_when_it_must_be, release_out),
 		cmocka_unit_test_teardown(names_cannot_drive_the_terminal, release_out),
 		cmocka_unit_test(columns_are_counted),
