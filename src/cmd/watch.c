@@ -77,23 +77,23 @@ static enum top_load load_of(const struct watch *watch)
 	return !strcmp(name, "offcpu") ? TOP_THREADS_WAITING : !strcmp(name, "wall") ? TOP_THREADS : TOP_FAULTS;
 }
 
-static void note_load(struct watch *watch, const struct sample_list *news, uint64_t until)
+static void note_load(struct watch *watch, const struct sample_list *news, uint64_t until, uint64_t time)
 {
 	double count = 0, unit = 1;
 	enum top_load load = load_of(watch);
-	bool time = load == TOP_THREADS || load == TOP_THREADS_WAITING;
+	bool waits = load == TOP_THREADS || load == TOP_THREADS_WAITING;
 	value_id value = value_of(watch);
 	for (size_t i = 0; i < news->count; i++)
 		if (news->items[i].value == value)
-			count += time ? (double)news->items[i].weight : (double)news->items[i].count;
-	if (time)
+			count += waits ? (double)news->items[i].weight : (double)news->items[i].count;
+	if (waits)
 		unit = (double)SECOND;
 	else if (load == TOP_CPUS)
 		unit = (double)watch->options.frequency;
 	if (watch->busy_count == BUSY_MOST)
 		memmove(watch->busy, watch->busy + 1, --watch->busy_count * sizeof *watch->busy);
 	watch->meter.most = load == TOP_CPUS ? watch->options.cpus : 0;
-	watch->busy[watch->busy_count++] = top_meter_add(&watch->meter, count / unit, until);
+	watch->busy[watch->busy_count++] = top_meter_add(&watch->meter, count / unit, until, time);
 }
 
 static void count_all(struct watch *watch)
@@ -139,7 +139,7 @@ static void refresh(struct watch *watch)
 	uint64_t until = watch->progress.until;
 	pthread_mutex_unlock(&watch->lock);
 	const struct sample_list *news = live_update(watch->live, watch->active, KEEP_SECONDS * SECOND);
-	note_load(watch, news, until);
+	note_load(watch, news, until, now());
 	bool grows = !watch->state.window && !watch->counted_window;
 	if (grows && !watch->standings_stale && !watch->state.frozen)
 		standings_add(&watch->standings, live_profile(watch->live), value_of(watch), news->items, news->count);

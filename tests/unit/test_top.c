@@ -345,14 +345,30 @@ static void the_load_is_of_the_time_that_was_read(void **state)
 	for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
 		double cpu_seconds = 2 * ((double)read[i] / 1000 - before);
 		before = (double)read[i] / 1000;
-		assert_float_equal(top_meter_add(&meter, cpu_seconds, read[i] * (second / 1000)), 2, 1e-9);
+		assert_float_equal(
+			top_meter_add(&meter, cpu_seconds, read[i] * (second / 1000), read[i] * (second / 1000)), 2,
+			1e-9);
 	}
 	/* Nothing was read since: the figure stays, and what came nevertheless counts the next time. */
-	assert_float_equal(top_meter_add(&meter, 0.25, 4 * second), 2, 1e-9);
-	assert_float_equal(top_meter_add(&meter, 0.25, 5 * second), 0.5, 1e-9);
+	assert_float_equal(top_meter_add(&meter, 0.25, 4 * second, 4 * second), 2, 1e-9);
+	assert_float_equal(top_meter_add(&meter, 0.25, 5 * second, 5 * second), 0.5, 1e-9);
 	/* 100 samples at 99 Hz in a second are no more than one CPU. */
 	meter.most = 1;
-	assert_float_equal(top_meter_add(&meter, 100.0 / 99, 6 * second), 1, 1e-9);
+	assert_float_equal(top_meter_add(&meter, 100.0 / 99, 6 * second, 6 * second), 1, 1e-9);
+}
+
+/* At the start samples arrive one by one, before the first counts are read: one busy CPU is no more than that. */
+static void the_first_load_is_not_too_high(void **state)
+{
+	(void)state;
+	static const uint64_t ms = 1000000;
+	struct top_meter meter = {.until = 1000 * ms};
+	assert_float_equal(top_meter_add(&meter, 0.25, 0, 1250 * ms), 1, 1e-9); /* nothing was read yet */
+	assert_float_equal(top_meter_add(&meter, 0.25, 1010 * ms, 1500 * ms), 1, 1e-9);
+	assert_float_equal(top_meter_add(&meter, 0.25, 1750 * ms, 1750 * ms), 1, 1e-9);
+	/* A refresh right after that */
+	assert_float_equal(top_meter_add(&meter, 0.2, 1760 * ms, 1950 * ms), 1, 1e-9);
+	assert_float_equal(top_meter_add(&meter, 0.05, 2000 * ms, 2000 * ms), 1, 1e-9);
 }
 
 int main(void)
@@ -371,6 +387,7 @@ int main(void)
 		TEST(without_samples_it_says_so),
 		TEST(every_screen_is_fitted),
 		cmocka_unit_test(the_load_is_of_the_time_that_was_read),
+		cmocka_unit_test(the_first_load_is_not_too_high),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
