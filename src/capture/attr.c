@@ -60,6 +60,13 @@ static void set_stack(struct perf_event_attr *attr, const struct attr_shape *sha
 	}
 }
 
+/* With a period in each sample the kernel reports every event of these, each with the period 1. */
+static bool counts_singly(const struct perf_event_attr *attr)
+{
+	bool clock = attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK;
+	return attr->type == PERF_TYPE_TRACEPOINT || (attr->type == PERF_TYPE_SOFTWARE && !clock);
+}
+
 void attr_shape_event(struct perf_event_attr *attr, const struct attr_shape *shape, bool bare)
 {
 	set_common(attr, shape);
@@ -69,6 +76,8 @@ void attr_shape_event(struct perf_event_attr *attr, const struct attr_shape *sha
 		return;
 	if (shape->period || attr->type == PERF_TYPE_TRACEPOINT) {
 		attr->sample_period = shape->period ? shape->period : 1;
+		if (attr->sample_period > 1 && counts_singly(attr))
+			attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	} else {
 		attr->freq = 1;
 		attr->sample_freq = shape->frequency;

@@ -18,8 +18,8 @@
 static struct perf_event_attr bare(const struct perf_event_attr *attr)
 {
 	struct perf_event_attr copy = *attr;
-	copy.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
-			   (attr->sample_type & (PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE));
+	copy.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			   (attr->sample_type & (PERF_SAMPLE_PERIOD | PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE));
 	copy.sample_regs_user = 0;
 	copy.sample_stack_user = 0;
 	copy.exclude_callchain_user = 0;
