@@ -129,11 +129,11 @@ static void show_check(const char *row)
 	buf_release(&result.state);
 }
 
-/* Shares of a few samples say little, which a table does not show. */
+/* Shares of a few samples say little, which a table does not show. Where samples were lost, more would be wrong advice. */
 static void say_when_few(const struct record_run *run)
 {
-	uint64_t samples = run->profile.quality.samples;
-	if (run->shown.view || run->options.period || samples >= FEW_SAMPLES)
+	const struct quality *quality = &run->profile.quality;
+	if (run->shown.view || run->options.period || quality->samples >= FEW_SAMPLES || quality->lost)
 		return;
 	say_note("few samples, so percentages are rough: record longer, or with more than %lld Hz (-F)",
 		 run->options.frequency);
