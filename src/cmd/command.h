@@ -64,6 +64,12 @@ struct command_example {
 	const char *says; /* what it does */
 };
 
+/* A row of EXIT STATUS or ENVIRONMENT in help and man pages. */
+struct command_fact {
+	const char *name; /* "127", "DURATION" */
+	const char *meaning;
+};
+
 struct command {
 	const char *name;
 	const char *summary; /* one line for `wick help` */
@@ -76,6 +82,8 @@ struct command {
 	 */
 	const struct option_row *perf_options;
 	const struct command_example *examples; /* ends with {0} */
+	/* Those besides the ones of every command; they end with {0}; NULL: none. */
+	const struct command_fact *exit_codes, *environment;
 	bool runs_command; /* its arguments are a command with options of its own: the first one ends wick's */
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit_code */
 };

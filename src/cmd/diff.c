@@ -98,7 +98,8 @@ static const struct option_row diff_rows[] = {
 	 .argument = "N",
 	 .min = 0,
 	 .max = 1e9,
-	 .help = "Show at most N functions per table; 0: all. Default: 20 for text, otherwise all."},
+	 .help = "Show at most N functions per table, of which at most N/2 have changes within noise; 0: all. Default: "
+		 "20 for text, otherwise all."},
 	{.name = "width",
 	 .type = OPTION_INT,
 	 .offset = FIELD(width),
@@ -106,7 +107,7 @@ static const struct option_row diff_rows[] = {
 	 .min = 0,
 	 .max = 100000,
 	 .help = "Text: shorten names so that lines fit into N columns; 0: do not shorten. Default: the width of the "
-		 "terminal. SVG: width in pixels. Default: the width of the window."},
+		 "terminal, or 0 if the output is not a terminal. SVG: width in pixels. Default: the width of the window."},
 	{.name = "title",
 	 .type = OPTION_STRING,
 	 .offset = FIELD(title),
@@ -449,7 +450,8 @@ const struct command command_diff = {
 		"Compares two profiles (perf.data, perf script text or folded stacks), or two sets of profiles. "
 		"Shows for each function how its weight changed, and the confidence of the change. If the runs "
 		"differ in length or load, use --normalize to compare shares instead of weights.\n\n"
-		"With single runs, the confidence is computed from the number of samples. It accounts for the "
+		"With single runs, the confidence is computed from the number of samples, or from the spread of "
+		"weights over stacks if the weights are not numbers of samples. It accounts for the "
 		"randomness of sampling, but not for differences from run to run. With two or more runs on a side, "
 		"it is computed from their variance. Confidences are corrected for the number of functions (false "
 		"discovery rate). Changes below --confidence are marked with ~, and are gray in the SVG.\n\n"
@@ -457,5 +459,10 @@ const struct command command_diff = {
 		"it in CI.",
 	.options = diff_rows,
 	.examples = diff_examples,
+	.exit_codes =
+		(const struct command_fact[]){
+			{"3", "success, but a threshold was exceeded (wick diff --fail-if)"},
+			{0},
+		},
 	.run = diff_run,
 };

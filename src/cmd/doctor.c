@@ -212,14 +212,18 @@ const struct command command_doctor = {
 		"Prints one line for each requirement of recording: its status, what that limits, and the commands "
 		"that fix it, until the next reboot and permanently.\n\n"
 		"With a process or a command, also prints one line for each of its files: whether it has symbols and "
-		"source lines, and how stacks are unwound through it. The command is not run.\n\n"
-		"The exit code is 1 if not even your own processes can be recorded, otherwise 0.",
+		"source lines, and how stacks are unwound through it. The command is not run.",
 	.options = doctor_rows,
 	.examples =
 		(const struct command_example[]){
 			{"wick doctor", "check this system"},
 			{"wick doctor -p 1234", "also check the files of a process"},
 			{"wick doctor --json -- ./server", "also check a program, and write JSON"},
+			{0},
+		},
+	.exit_codes =
+		(const struct command_fact[]){
+			{"1", "not even your own processes can be recorded, or the check failed"},
 			{0},
 		},
 	.runs_command = true,

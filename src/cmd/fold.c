@@ -53,14 +53,14 @@ static int run_fold(int argc, char **argv)
 const struct command command_fold = {
 	.name = "fold",
 	.summary = "Convert stacks to folded lines with counts",
-	.arguments = "[FILE…|-]",
+	.arguments = "[FILE…]",
 	.description =
 		"Reads perf.data, perf script text or folded stacks (text can be compressed with gzip, xz or "
 		"zstd), and writes each distinct stack as one line: the frames from the outermost to the "
 		"innermost, separated by semicolons, a space, and the weight. Lines are sorted by their bytes. "
 		"The output does not depend on the number of threads.\n\nThe weight of a sample is its period, "
 		"as in stackcollapse-perf.pl. If the input has several events, samples of all but the first are "
-		"skipped and counted. Without FILE, reads standard input. If that is a terminal, reads the newest "
+		"skipped and counted. Without FILE, or if FILE is -, reads standard input. If that is a terminal, reads the newest "
 		"recording in the current directory: perf.data, or a directory of wick record.\n\nNames in perf "
 		"script text are shortened as in stackcollapse-perf.pl: "
 		"parameters, quotes and the L of Java classes are removed. Unlike that script, fold keeps "

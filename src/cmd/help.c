@@ -9,12 +9,13 @@
 #define OPTION_COLUMN 28 /* where the help of an option starts */
 #define OPTION_COLUMN_NARROW 10 /* on narrow terminals it goes below its option */
 
-const struct exit_code_row exit_codes[] = {
-	{EXIT_DONE, "success"},
-	{EXIT_FAILED, "failure; one line on standard error gives the reason"},
-	{EXIT_USAGE, "wrong options or arguments"},
-	{EXIT_THRESHOLD, "success, but a threshold was exceeded (wick diff --fail-if)"},
-	{0, NULL},
+#define EXIT_COLUMN 7
+
+static const struct command_fact common_exit_codes[] = {
+	{"0", "success"},
+	{"1", "failure; one line on standard error gives the reason"},
+	{"2", "wrong options or arguments"},
+	{0},
 };
 
 static void add_spaces(struct buf *out, size_t count)
@@ -120,12 +121,36 @@ static void add_options(struct buf *out, const struct command *command, size_t w
 	add_option(out, &help_row, width);
 }
 
-static void add_exit_codes(struct buf *out, size_t width)
+static const struct command_fact *find_fact(const struct command_fact *facts, const char *name)
+{
+	for (; facts && facts->name; facts++)
+		if (!strcmp(facts->name, name))
+			return facts;
+	return NULL;
+}
+
+const struct command_fact *exit_code_next(const struct command *command, const struct command_fact *row)
+{
+	const struct command_fact *common = row ? find_fact(common_exit_codes, row->name) : NULL;
+	bool in_common = !row || common;
+	const struct command_fact *next = !row ? common_exit_codes : in_common ? common + 1 : row + 1;
+	if (in_common && next->name) {
+		const struct command_fact *own = find_fact(command->exit_codes, next->name);
+		return own ? own : next;
+	}
+	if (in_common)
+		next = command->exit_codes;
+	while (next && next->name && find_fact(common_exit_codes, next->name))
+		next++;
+	return next && next->name ? next : NULL;
+}
+
+static void add_exit_codes(struct buf *out, const struct command *command, size_t width)
 {
 	buf_str(out, "\nExit codes:\n");
-	for (const struct exit_code_row *row = exit_codes; row->meaning; row++) {
-		buf_printf(out, "  %d  ", row->code);
-		add_wrapped(out, row->meaning, 5, 5, width);
+	for (const struct command_fact *row = NULL; (row = exit_code_next(command, row));) {
+		buf_printf(out, "  %-*s  ", EXIT_COLUMN - 4, row->name);
+		add_wrapped(out, row->meaning, EXIT_COLUMN, EXIT_COLUMN, width);
 	}
 }
 
@@ -145,7 +170,7 @@ void help_command(struct buf *out, const struct command *command, int width)
 		buf_printf(out, "  %s\n      ", example->command);
 		add_wrapped(out, example->says, 6, 6, columns);
 	}
-	add_exit_codes(out, columns);
+	add_exit_codes(out, command, columns);
 }
 
 void help_overview(struct buf *out, int width)
@@ -167,7 +192,7 @@ void help_overview(struct buf *out, int width)
 		     "  wick doctor                           check what this system allows\n\n");
 	add_wrapped(out, "wick COMMAND --help shows the options with examples. wick --version shows the version.", 0, 0,
 		    columns);
-	add_exit_codes(out, columns);
+	add_exit_codes(out, &command_diff, columns);
 }
 
 static int print(const struct buf *text)

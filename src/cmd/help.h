@@ -7,12 +7,11 @@
 
 extern const struct command command_help;
 
-/* The exit codes in words, for help and man pages; ends with {0}. */
-struct exit_code_row {
-	int code;
-	const char *meaning;
-};
-extern const struct exit_code_row exit_codes[];
+/*
+ * The exit codes of a command, in order: the row after `row` (NULL: the first); NULL after the last. Those of every
+ * command come first, with the meaning that this one gives them.
+ */
+const struct command_fact *exit_code_next(const struct command *command, const struct command_fact *row);
 
 /* The command of a name, or NULL. */
 const struct command *command_find(const char *name);

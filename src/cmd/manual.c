@@ -83,17 +83,26 @@ static void add_heading(struct buf *out, const char *name)
 	buf_printf(out, ".TH %s 1 \"\" \"wick " WICK_VERSION "\" \"User Commands\"\n.SH NAME\n", upper.data);
 }
 
-/* The spelling of the help, with the words that are typed in bold and the value in italics. */
-static void add_option(struct buf *out, const struct option_row *row)
+/* What is typed, in bold; an option of one letter has no other name. */
+static void add_spelling(struct buf *out, const struct option_row *row, const char *separator)
 {
-	buf_str(out, ".TP\n");
+	bool named = row->name[1];
 	if (row->letter)
-		buf_printf(out, "\\fB\\-%c\\fR, ", row->letter);
+		buf_printf(out, "\\fB\\-%c\\fR%s", row->letter, named ? separator : "");
+	if (!named)
+		return;
 	buf_str(out, "\\fB\\-\\-");
 	if (row->negatable)
 		buf_str(out, "\\fR[\\fBno\\-\\fR]\\fB");
 	add_text(out, row->name);
 	buf_str(out, "\\fR");
+}
+
+/* The spelling of the help, with the value in italics. */
+static void add_option(struct buf *out, const struct option_row *row)
+{
+	buf_str(out, ".TP\n");
+	add_spelling(out, row, ", ");
 	if (row->type != OPTION_FLAG && (row->type != OPTION_IGNORED || row->argument)) {
 		buf_str(out, " \\fI");
 		add_text(out, row->argument ? row->argument : "VALUE");
@@ -104,15 +113,38 @@ static void add_option(struct buf *out, const struct option_row *row)
 		buf_str(out, "\\fR]");
 	}
 	buf_char(out, '\n');
-	add_line(out, row->help                   ? row->help :
-		      row->type == OPTION_IGNORED ? "Ignored, for compatibility with perf." :
-						    "Ignored, for compatibility with other tools.");
+	add_line(out, row->help ? row->help : "Ignored, for compatibility with other tools.");
 	for (const char *const *choice = row->choices; choice && *choice; choice++) {
 		buf_str(out, choice == row->choices ? "One of: \\fB" : "\\fR, \\fB");
 		add_text(out, *choice);
 	}
 	if (row->choices)
 		buf_str(out, "\\fR.\n");
+}
+
+static bool is_without_effect(const struct option_row *row)
+{
+	return row->type == OPTION_IGNORED && !row->help;
+}
+
+/* Those without an effect are many: one paragraph. */
+static void add_perf_options(struct buf *out, const struct command *command)
+{
+	bool any = false;
+	if (command->perf_options)
+		buf_str(out, ".SS Options of perf\n");
+	for (const struct option_row *row = NULL; (row = option_next_perf(command, row));)
+		if (row->type != OPTION_REFUSED && !is_without_effect(row))
+			add_option(out, row);
+	for (const struct option_row *row = NULL; (row = option_next_perf(command, row));) {
+		if (!is_without_effect(row))
+			continue;
+		buf_str(out, any ? ",\n" : ".PP\nThese options of perf are accepted and ignored:\n");
+		add_spelling(out, row, "/");
+		any = true;
+	}
+	if (any)
+		buf_str(out, ".\n");
 }
 
 static void add_options(struct buf *out, const struct command *command)
@@ -126,23 +158,16 @@ static void add_options(struct buf *out, const struct command *command)
 			add_option(out, row);
 		}
 	}
-	if (command->perf_options)
-		buf_str(out, ".SS Options of perf\n");
-	for (const struct option_row *row = NULL; (row = option_next_perf(command, row));)
-		if (row->type != OPTION_REFUSED)
-			add_option(out, row);
-	buf_str(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nShow the options and examples.\n"
+	add_perf_options(out, command);
+	buf_str(out, ".SS Help\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nShow the options and examples.\n"
 		     ".PP\n"
 		     "Long options can be abbreviated if they are unambiguous. Their value is the next argument, or "
 		     "follows \\(lq=\\(rq.\n");
 }
 
-static void add_examples(struct buf *out, const struct command *command)
+static void add_examples(struct buf *out, const struct command_example *examples)
 {
-	if (!command->examples)
-		return;
-	buf_str(out, ".SH EXAMPLES\n");
-	for (const struct command_example *example = command->examples; example->command; example++) {
+	for (const struct command_example *example = examples; example && example->command; example++) {
 		buf_str(out, ".TP\n\\fB");
 		add_text(out, example->command);
 		buf_str(out, "\\fR\n");
@@ -150,17 +175,38 @@ static void add_examples(struct buf *out, const struct command *command)
 	}
 }
 
+static const struct command_fact common_environment[] = {
+	{"COLUMNS", "Width of the output, instead of the width of the terminal."},
+	{"NO_COLOR", "If set and not empty, the output has no colors."},
+	{"DEBUGINFOD_URLS", "Servers that are asked for missing debug files, separated by spaces. Default: none."},
+	{"XDG_CACHE_HOME", "The cache of unwind tables and function names is in its subdirectory wick. Default: "
+			   "~/.cache."},
+	{0},
+};
+
+static void add_fact(struct buf *out, const struct command_fact *fact)
+{
+	buf_str(out, ".TP\n\\fB");
+	add_text(out, fact->name);
+	buf_str(out, "\\fR\n");
+	add_line(out, fact->meaning);
+}
+
+static void add_facts(struct buf *out, const struct command_fact *facts)
+{
+	for (const struct command_fact *fact = facts; fact && fact->name; fact++)
+		add_fact(out, fact);
+}
+
 static void add_foot(struct buf *out, const struct command *command)
 {
 	buf_str(out, ".SH EXIT STATUS\n");
-	for (const struct exit_code_row *row = exit_codes; row->meaning; row++) {
-		buf_printf(out, ".TP\n%d\n", row->code);
-		add_line(out, row->meaning);
-	}
-	buf_str(out, ".SH ENVIRONMENT\n"
-		     ".TP\n\\fBCOLUMNS\\fR\nWidth of the output, instead of the width of the terminal.\n"
-		     ".TP\n\\fBNO_COLOR\\fR\nIf set and not empty, the output has no colors.\n"
-		     ".SH SEE ALSO\n");
+	for (const struct command_fact *row = NULL; (row = exit_code_next(command ? command : &command_diff, row));)
+		add_fact(out, row);
+	buf_str(out, ".SH ENVIRONMENT\n");
+	add_facts(out, command ? command->environment : NULL);
+	add_facts(out, common_environment);
+	buf_str(out, ".SH SEE ALSO\n");
 	const char *separator = "";
 	if (command) {
 		buf_str(out, ".BR wick (1)");
@@ -188,9 +234,18 @@ static void add_command_page(struct buf *out, const struct command *command)
 	buf_str(out, ".SH DESCRIPTION\n");
 	add_paragraphs(out, command->description ? command->description : command->summary);
 	add_options(out, command);
-	add_examples(out, command);
+	buf_str(out, ".SH EXAMPLES\n");
+	add_examples(out, command->examples);
 	add_foot(out, command);
 }
+
+static const struct command_example first_examples[] = {
+	{"wick record -- ./program", "record a command, draw a flame graph and print the hottest functions"},
+	{"sudo wick top", "watch the whole system"},
+	{"wick flame -o cpu.svg perf.data", "draw a recording made by perf"},
+	{"wick diff before.folded after.folded", "show what changed between two profiles"},
+	{0},
+};
 
 static void add_main_page(struct buf *out)
 {
@@ -212,7 +267,9 @@ static void add_main_page(struct buf *out)
 	buf_str(out, ".SS Options of wick help\n");
 	for (const struct option_row *row = command_help.options; row->type != OPTION_HEADING; row++)
 		add_option(out, row);
-	add_examples(out, &command_help);
+	buf_str(out, ".SH EXAMPLES\n");
+	add_examples(out, first_examples);
+	add_examples(out, command_help.examples);
 	add_foot(out, NULL);
 }
 

@@ -337,6 +337,19 @@ static int run_record(int argc, char **argv)
 	return record_main(&run, argc, argv);
 }
 
+const struct command_fact record_exit_codes[] = {
+	{"126", "the command cannot be executed"},
+	{"127", "the command was not found"},
+	{"N", "with a command: its exit code, or 128 plus the number of the signal that ended it"},
+	{0},
+};
+
+const struct command_fact record_environment[] = {
+	{"DURATION", "Default of --duration, in seconds."},
+	{"SAMPLING_FREQ", "Default of --freq, in samples per second."},
+	{0},
+};
+
 static const struct command_example record_examples[] = {
 	{"wick record -- ./program arguments", "record a command from start to end"},
 	{"wick record -p 1234 -d 10", "record a running process for ten seconds"},
@@ -358,13 +371,15 @@ const struct command command_record = {
 		"unwind tables of the program.\n\n"
 		"A command keeps its standard input and output, and its exit code is passed on. Ctrl-C ends the "
 		"recording and writes all files; a second Ctrl-C skips files that are not written yet. Unavailable "
-		"features, such as hardware counters or kernel code, are skipped with a one-line notice.\n\n"
+		"features, such as kernel code without root, are skipped with a one-line notice.\n\n"
 		"Several types (-t cpu,offcpu) share one recording; each type has separate files. Page faults (-t "
 		"faults) show which code makes memory resident. They do not show memory that is freed, or memory "
 		"that an allocator reuses.",
 	.options = record_rows,
 	.perf_options = record_perf_rows,
 	.examples = record_examples,
+	.exit_codes = record_exit_codes,
+	.environment = record_environment,
 	.runs_command = true,
 	.run = run_record,
 };

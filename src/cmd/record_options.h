@@ -21,6 +21,8 @@ struct record_options {
 };
 
 extern const struct option_row record_rows[], record_perf_rows[];
+/* Exit codes and variables of record and top. */
+extern const struct command_fact record_exit_codes[], record_environment[];
 
 /* Before the command line is read. */
 struct record_options record_defaults(void);

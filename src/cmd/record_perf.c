@@ -29,7 +29,7 @@ const struct option_row record_perf_rows[] = {
 	 .help = "The same as --period."},
 	{FLAG("no-inherit", no_inherit), .letter = 'i', .help = "Record only threads that already exist."},
 	{FLAG("timestamp", timeline), .letter = 'T', .help = "The same as --timeline."},
-	{FLAG("sample-cpu", timeline), .help = "The same as --timeline."},
+	{IGNORED("sample-cpu"), .help = "Ignored. The CPU of each sample is always recorded."},
 	{FLAG("all-user", all_user), .help = "The same as --no-kernel."},
 	{FLAG("off-cpu", off_cpu), .help = "The same as -t cpu,offcpu."},
 	{.name = "compression-level",

@@ -20,7 +20,7 @@ struct script_options {
 static const struct option_row script_rows[] = {
 	{.name = "output", .letter = 'o', .type = OPTION_STRING, .offset = offsetof(struct script_options, output),
 	 .argument = "FILE", .help = "Write to FILE. Default: standard output."},
-	INPUT_TAKE_ROWS(struct script_options),
+	INPUT_TAKE_ROWS(struct script_options, "."),
 	{.name = "comm", .type = OPTION_LIST, .offset = INPUT_FIELD(struct script_options, comms),
 	 .argument = "PATTERN", .help = "Select threads whose name matches a shell pattern."},
 	{.name = "pid", .type = OPTION_LIST, .offset = INPUT_FIELD(struct script_options, pids), .argument = "LIST",
@@ -165,7 +165,7 @@ const struct command command_script = {
 	.description =
 		"Reads perf.data and prints each sample with its stack, unwound and resolved, in the format of perf "
 		"script, so that programs that read this format keep working. Samples are sorted by time.\n\n"
-		"Without FILE, reads standard input. If that is a terminal, reads the newest recording in the "
+		"Without FILE, or if FILE is -, reads standard input. If that is a terminal, reads the newest recording in the "
 		"current directory: perf.data, or a directory of wick record.",
 	.options = script_rows,
 	.perf_options = script_perf_rows,

@@ -33,6 +33,8 @@ const struct command command_top = {
 	.options = record_rows,
 	.perf_options = record_perf_rows,
 	.examples = top_examples,
+	.exit_codes = record_exit_codes,
+	.environment = record_environment,
 	.runs_command = true,
 	.run = run_top,
 };

@@ -72,6 +72,19 @@ A command without a sample is no failure, and -d is not silent.
   0
   wick: stopped ./loops after 0.3 s (-d)
 
+The exit code is that of the command, or a shell's where it cannot run.
+
+  $ wick record -F 1 -o none -- sh -c 'exit 5' 2>err
+  [5]
+  $ wick record -F 1 -o none -- sh -c 'kill -TERM $$' 2>err
+  [143]
+  $ wick record -o none -- ./missing
+  wick: cannot run ./missing: No such file or directory
+  [127]
+  $ : >data; wick record -o none -- ./data
+  wick: cannot run ./data: Permission denied
+  [126]
+
 Time has the same unit in both, with the samples beside it.
 
   $ wick record -F 999 -o units -- ./loops 0.3 2>err && grep -E '^Total|Self' err

@@ -166,3 +166,58 @@ Getopt::Long's ways of writing options work: one dash, unique prefixes, "=".
   a;b 1
   $ wick fold -oz -- x && cat z
   a;b 1
+
+Exit codes are those of the command.
+
+  $ for c in diff doctor record top; do echo "$c:"; wick $c --help | sed '1,/^Exit codes/d'; done
+  diff:
+    0    success
+    1    failure; one line on standard error gives the reason
+    2    wrong options or arguments
+    3    success, but a threshold was exceeded (wick diff --fail-if)
+  doctor:
+    0    success
+    1    not even your own processes can be recorded, or the check failed
+    2    wrong options or arguments
+  record:
+    0    success
+    1    failure; one line on standard error gives the reason
+    2    wrong options or arguments
+    126  the command cannot be executed
+    127  the command was not found
+    N    with a command: its exit code, or 128 plus the number of the signal that
+         ended it
+  top:
+    0    success
+    1    failure; one line on standard error gives the reason
+    2    wrong options or arguments
+    126  the command cannot be executed
+    127  the command was not found
+    N    with a command: its exit code, or 128 plus the number of the signal that
+         ended it
+  $ wick help --man record | grep -A1 -E '^.fB(127|DURATION|SAMPLING_FREQ|DEBUGINFOD_URLS)'
+  \fB127\fR
+  the command was not found
+  --
+  \fBDURATION\fR
+  Default of \-\-duration, in seconds.
+  --
+  \fBSAMPLING_FREQ\fR
+  Default of \-\-freq, in samples per second.
+  --
+  \fBDEBUGINFOD_URLS\fR
+  Servers that are asked for missing debug files, separated by spaces. Default: none.
+  $ for c in fold flame report script; do wick help --man $c | grep -cE '^(.SH EXIT STATUS|.fB(3|127|DURATION).fR)$'; done
+  1
+  1
+  1
+  1
+
+An option of perf without an effect is in the man page once, with the others.
+
+  $ wick help --man record | grep -oE 'for compatibility with perf|accepted and ignored'
+  accepted and ignored
+  $ wick help --man record | grep -A2 'accepted and ignored'
+  These options of perf are accepted and ignored:
+  \fB\-f\fR/\fB\-\-force\fR,
+  \fB\-m\fR/\fB\-\-mmap\-pages\fR,
