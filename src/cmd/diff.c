@@ -107,7 +107,8 @@ static const struct option_row diff_rows[] = {
 	 .min = 0,
 	 .max = 100000,
 	 .help = "Text: shorten names so that lines fit into N columns; 0: do not shorten. Default: the width of the "
-		 "terminal, or 0 if the output is not a terminal. SVG: width in pixels. Default: the width of the window."},
+		 "terminal, or 0 if the output is not a terminal. SVG: width in pixels. Default: the width of the "
+		 "window."},
 	{.name = "title",
 	 .type = OPTION_STRING,
 	 .offset = FIELD(title),

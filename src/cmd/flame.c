@@ -467,8 +467,8 @@ const struct command command_flame = {
 		"Colors are the same as those of flamegraph.pl. Folded lines with two counts are drawn as a "
 		"comparison: functions that grew, including their callees, are red, and functions that shrank are "
 		"blue.\n\n"
-		"Without FILE, or if FILE is -, reads standard input. If that is a terminal, reads the newest recording in the "
-		"current directory: perf.data, or a directory of wick record.",
+		"Without FILE, or if FILE is -, reads standard input. If that is a terminal, reads the newest "
+		"recording in the current directory: perf.data, or a directory of wick record.",
 	.options = flame_rows,
 	.examples = flame_examples,
 	.run = flame_run,

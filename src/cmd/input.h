@@ -65,13 +65,13 @@ struct input_options {
 	{.name = "threads", .letter = threads_letter, .type = OPTION_INT, .offset = INPUT_FIELD(owner, threads),      \
 	 .argument = "N", .min = 1, .max = 1024,                                                                      \
 	 .help = "Read with N threads. Default: all cores; 1 for folded text."},                                      \
-	INPUT_TAKE_ROWS(owner, " for perf.data. --inline also adds them to the text of perf script --no-inline, if the "        \
-			       "files it names exist.")
+	INPUT_TAKE_ROWS(owner, " for perf.data. --inline also adds them to the text of perf script --no-inline, if "  \
+			       "the files it names exist.")
 /* What is taken of an input and what is looked up, without how it is shown. `inlined`: the end of a sentence. */
-#define INPUT_TAKE_ROWS(owner, inlined)                                                                                  \
+#define INPUT_TAKE_ROWS(owner, inlined)                                                                               \
 	{.name = "inline", .type = OPTION_FLAG, .offset = INPUT_FIELD(owner, inline_frames), .negatable = true,       \
 	 .given = INPUT_FIELD(owner, uninline),                                                                       \
-	 .help = "Show inlined functions as separate frames. Default: on" inlined},                                    \
+	 .help = "Show inlined functions as separate frames. Default: on" inlined},                                   \
 	{.name = "names", .type = OPTION_CHOICE, .offset = INPUT_FIELD(owner, names), .argument = "STYLE",            \
 	 .choices = input_name_choices,                                                                               \
 	 .help = "Style of function names. short: without parameters and template arguments, unless needed to "       \

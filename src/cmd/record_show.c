@@ -129,7 +129,7 @@ static void show_check(const char *row)
 	buf_release(&result.state);
 }
 
-/* Shares of a few samples say little, which a table does not show. Where samples were lost, more would be wrong advice. */
+/* Shares of a few samples say little, which a table does not show. Where samples were lost, -F is advised already. */
 static void say_when_few(const struct record_run *run)
 {
 	const struct quality *quality = &run->profile.quality;

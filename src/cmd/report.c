@@ -140,7 +140,8 @@ static const struct option_row report_perf_rows[] = {
 	 .offset = FIELD(call_graph),
 	 .argument = "TYPE,THRESHOLD,ORDER",
 	 .choices = call_graph_choices,
-	 .help = "The same as --tree; with callee, the same as --bottom-up; with none, a table. folded is refused: use wick fold."},
+	 .help = "The same as --tree; with callee, the same as --bottom-up; with none, a table. folded is refused: use "
+		 "wick fold."},
 	{.name = "inverted", .letter = 'G', .type = OPTION_FLAG, .offset = FIELD(tree), .help = "The same as --tree."},
 	{.name = "header-only", .type = OPTION_FLAG, .offset = FIELD(header), .help = "The same as --header."},
 	{PERF_REFUSED("tui", NO_BROWSER)},
@@ -525,8 +526,8 @@ const struct command command_report = {
 		"On a terminal, lines are colored and fit the width of the terminal. Otherwise the output is plain, "
 		"and lines are not shortened. The last lines show the quality of the profile: samples, lost samples, "
 		"truncated stacks, unresolved frames, and how to improve it.\n\n"
-		"Without FILE, or if FILE is -, reads standard input. If that is a terminal, reads the newest recording in the "
-		"current directory: perf.data, or a directory of wick record.",
+		"Without FILE, or if FILE is -, reads standard input. If that is a terminal, reads the newest "
+		"recording in the current directory: perf.data, or a directory of wick record.",
 	.options = report_rows,
 	.perf_options = report_perf_rows,
 	.examples = report_examples,

@@ -165,8 +165,8 @@ const struct command command_script = {
 	.description =
 		"Reads perf.data and prints each sample with its stack, unwound and resolved, in the format of perf "
 		"script, so that programs that read this format keep working. Samples are sorted by time.\n\n"
-		"Without FILE, or if FILE is -, reads standard input. If that is a terminal, reads the newest recording in the "
-		"current directory: perf.data, or a directory of wick record.",
+		"Without FILE, or if FILE is -, reads standard input. If that is a terminal, reads the newest "
+		"recording in the current directory: perf.data, or a directory of wick record.",
 	.options = script_rows,
 	.perf_options = script_perf_rows,
 	.examples =
