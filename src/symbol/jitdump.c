@@ -9,12 +9,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define JITDUMP_MAGIC 0x4a695444u
 #define FLAG_ARCH_TIMESTAMP 1u
+#define FILE_MOST ((size_t)1 << 30) /* what is beyond it is not read */
 
 enum record_id { RECORD_LOAD, RECORD_MOVE, RECORD_DEBUG_INFO, RECORD_CLOSE, RECORD_UNWINDING };
 
@@ -47,6 +47,11 @@ struct debug_entry {
 	int32_t line, discriminator;
 };
 
+/* Then eh_frame, eh_frame_hdr and padding. */
+struct unwinding {
+	uint64_t size, header_size, mapped_size; /* `size` is of both */
+};
+
 struct line {
 	uint64_t offset; /* from the start of the function */
 	const char *file;
@@ -57,7 +62,8 @@ struct function {
 	const char *name;
 	uint64_t size, code_index;
 	const struct line *lines; /* ascending by offset */
-	uint32_t line_count;
+	uint32_t line_count, eh_frame_size;
+	const uint8_t *eh_frame; /* NULL: none */
 };
 
 struct jitdump {
@@ -74,6 +80,10 @@ struct reading {
 	struct jitdump *dump;
 	const uint8_t *debug; /* the DEBUG_INFO that belongs to the next LOAD of its address; NULL: none */
 	size_t debug_size;
+	const uint8_t *unwinding; /* likewise */
+	size_t unwinding_size;
+	const uint8_t *last_eh_frame; /* code made of one template has the same, which is kept once */
+	size_t last_eh_frame_size;
 };
 
 /* --- lines --- */
@@ -122,6 +132,35 @@ static void read_lines(struct reading *reading, struct function *function, uint6
 	function->line_count = count;
 }
 
+/* --- unwinding --- */
+
+/* The header, which begins with its version, is behind .eh_frame; some writers may have it before. */
+static void read_unwinding(struct reading *reading, struct function *function)
+{
+	enum { EH_FRAME_LEAST = 8, HEADER_VERSION = 1 };
+	struct unwinding header;
+	memcpy(&header, reading->unwinding, sizeof header);
+	const uint8_t *bytes = reading->unwinding + sizeof header;
+	size_t room = reading->unwinding_size - sizeof header;
+	reading->unwinding = NULL;
+	if (header.size > room || header.header_size > header.size ||
+	    header.size - header.header_size < EH_FRAME_LEAST || header.size > UINT32_MAX)
+		return;
+	size_t size = header.size - header.header_size;
+	static const uint8_t no_cie[4] = {0}; /* a CIE has 0 where FDEs have a pointer to it */
+	bool header_first = header.header_size && bytes[0] == HEADER_VERSION && memcmp(bytes + 4, no_cie, 4) != 0;
+	bytes += header_first ? header.header_size : 0;
+	bool same = reading->last_eh_frame && reading->last_eh_frame_size == size &&
+		    memcmp(reading->last_eh_frame, bytes, size) == 0;
+	if (!same) {
+		reading->last_eh_frame = (const uint8_t *)arena_copy(&reading->dump->arena, (const char *)bytes, size);
+		reading->last_eh_frame_size = size;
+	}
+	function->eh_frame = reading->last_eh_frame;
+	function->eh_frame_size = (uint32_t)size;
+	reading->dump->facts.unwinding = true;
+}
+
 /* --- records --- */
 
 static uint64_t hash_of_index(uint64_t code_index)
@@ -154,6 +193,8 @@ static void read_load(struct reading *reading, const struct record *record, cons
 		.name = arena_copy(&dump->arena, name, length), .size = load.size, .code_index = load.index};
 	if (reading->debug)
 		read_lines(reading, &function, load.address);
+	if (reading->unwinding)
+		read_unwinding(reading, &function);
 	uint32_t index = (uint32_t)dump->count;
 	if (!code_ranges_add(&dump->ranges, load.address, load.size, record->timestamp, index))
 		return;
@@ -190,8 +231,13 @@ static void read_record(struct reading *reading, const struct record *record, co
 			reading->debug_size = size;
 		}
 		break;
-	case RECORD_CLOSE:
 	case RECORD_UNWINDING:
+		if (size >= sizeof(struct unwinding)) {
+			reading->unwinding = body;
+			reading->unwinding_size = size;
+		}
+		break;
+	case RECORD_CLOSE:
 	default:
 		break;
 	}
@@ -256,6 +302,24 @@ bool jitdump_has_path(const char *path)
 	return name && sscanf(name + 1, "jit-%d.dump%n", &pid, &end) == 1 && end && !name[1 + end];
 }
 
+/* Read, not mapped: the process may truncate the file at any moment. *size becomes what there is. */
+static bool read_file(int fd, uint8_t *bytes, size_t *size)
+{
+	size_t done = 0;
+	while (done < *size) {
+		ssize_t count = read(fd, bytes + done, *size - done);
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			return false;
+		if (!count)
+			break;
+		done += (size_t)count;
+	}
+	*size = done;
+	return true;
+}
+
 int jitdump_open(struct jitdump **ret_dump, const char *path, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -268,14 +332,14 @@ int jitdump_open(struct jitdump **ret_dump, const char *path, struct err *err)
 		close(fd);
 		return err_set(err, ERR_FORMAT, "%s: %s", path, regular ? "empty" : "not a regular file");
 	}
-	void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	int map_errno = errno;
+	size_t room = size < FILE_MOST ? size : FILE_MOST;
+	uint8_t *bytes CLEANUP_FREE = mem_alloc(room);
+	bool fine = read_file(fd, bytes, &room);
+	int read_errno = errno;
 	close(fd);
-	if (bytes == MAP_FAILED)
-		return err_set(err, ERR_IO, "%s: %s", path, strerror(map_errno));
-	int code = open_bytes(ret_dump, bytes, size, path, err);
-	munmap(bytes, size);
-	return code;
+	if (!fine)
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(read_errno));
+	return open_bytes(ret_dump, bytes, room, path, err);
 }
 
 void jitdump_close(struct jitdump *dump)
@@ -319,6 +383,20 @@ struct jitdump_frame jitdump_frame(const struct jitdump *dump, uint64_t address,
 		frame.line = function->lines[low - 1].number;
 	}
 	return frame;
+}
+
+bool jitdump_code(const struct jitdump *dump, uint32_t version, struct jitdump_code *ret_code)
+{
+	const struct code_range *range = &dump->ranges.ranges[version - 1];
+	const struct function *function = &dump->functions[range->value];
+	*ret_code = (struct jitdump_code){
+		.start = range->start,
+		.end = range->end,
+		.eh_frame = function->eh_frame,
+		.eh_frame_size = function->eh_frame_size,
+		.eh_frame_address = range->start + (function->size + 7) / 8 * 8,
+	};
+	return function->eh_frame != NULL;
 }
 
 bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time, struct jitdump_frame *ret_frame)

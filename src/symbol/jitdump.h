@@ -17,6 +17,7 @@ struct jitdump_facts {
 	uint32_t pid;
 	bool arch_clock; /* times are of the processor's counter: they cannot be compared, ask with UINT64_MAX */
 	bool cut; /* the file ends inside a record, or with one that makes no sense */
+	bool unwinding; /* some function has unwind information */
 	size_t functions; /* loaded or moved */
 };
 
@@ -25,6 +26,14 @@ struct jitdump_frame {
 	const char *file; /* NULL: not known */
 	uint32_t line;
 	uint64_t start;
+};
+
+/* Code and its unwind information, which describes it as if it stood right behind the code, at a multiple of 8. */
+struct jitdump_code {
+	uint64_t start, end;
+	const uint8_t *eh_frame;
+	size_t eh_frame_size;
+	uint64_t eh_frame_address;
 };
 
 /* Whether it is called jit-PID.dump. Compilers map it once, as a sign that it is there. */
@@ -45,6 +54,8 @@ struct jitdump_facts jitdump_facts(const struct jitdump *dump);
 uint32_t jitdump_version(const struct jitdump *dump, uint64_t address, uint64_t time);
 /* What an address in a version is. Strings stay until jitdump_close(). */
 struct jitdump_frame jitdump_frame(const struct jitdump *dump, uint64_t address, uint32_t version);
+/* The code of a version; false when there is no unwind information. Its bytes stay until jitdump_close(). */
+bool jitdump_code(const struct jitdump *dump, uint32_t version, struct jitdump_code *ret_code);
 /* Both at once; false: nothing lay there. */
 bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time, struct jitdump_frame *ret_frame);
 

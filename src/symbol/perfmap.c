@@ -154,12 +154,21 @@ size_t perfmap_bad_lines(const struct perfmap *map)
 	return map->bad_lines;
 }
 
-const char *perfmap_find(const struct perfmap *map, uint64_t address, uint64_t *ret_start)
+const char *perfmap_find_range(const struct perfmap *map, uint64_t address, uint64_t *ret_start, uint64_t *ret_end)
 {
 	const struct code_range *range = code_ranges_find(&map->ranges, address, UINT64_MAX);
 	if (!range)
 		return NULL;
-	if (ret_start)
-		*ret_start = range->start;
+	*ret_start = range->start;
+	*ret_end = range->end;
 	return map->text.data + range->value;
+}
+
+const char *perfmap_find(const struct perfmap *map, uint64_t address, uint64_t *ret_start)
+{
+	uint64_t start, end;
+	const char *name = perfmap_find_range(map, address, &start, &end);
+	if (name && ret_start)
+		*ret_start = start;
+	return name;
 }

@@ -24,5 +24,7 @@ size_t perfmap_bad_lines(const struct perfmap *map);
 
 /* The name at an address, NULL: none. It stays until perfmap_close(). Thread-safe. */
 const char *perfmap_find(const struct perfmap *map, uint64_t address, uint64_t *ret_start);
+/* The same, with the end of the code that has the name. */
+const char *perfmap_find_range(const struct perfmap *map, uint64_t address, uint64_t *ret_start, uint64_t *ret_end);
 
 #endif

@@ -13,6 +13,16 @@ struct unwind_table;
 
 /* ERR_EMPTY when the file has no unwind information at all. `debug` (may be NULL) is a separate debug file. */
 int unwind_table_build(struct unwind_table **ret_table, struct elf_file *elf, struct elf_file *debug, struct err *err);
+
+/* Code that was generated at run time, with its call frame information. Addresses are those of the process. */
+struct unwind_code {
+	uint64_t start, end;
+	const uint8_t *eh_frame;
+	size_t eh_frame_size;
+	uint64_t eh_frame_address; /* which pointers in it are relative to */
+};
+/* The same for code of this machine that is in no file. The bytes need not stay. */
+int unwind_table_build_code(struct unwind_table **ret_table, const struct unwind_code *code, struct err *err);
 void unwind_table_free(struct unwind_table *table);
 size_t unwind_table_bytes(const struct unwind_table *table); /* memory it takes */
 size_t unwind_table_rows(const struct unwind_table *table);
@@ -47,6 +57,11 @@ struct unwind_space {
 	size_t stack_size;
 	/* Reads 8 bytes of the thread's memory; false when they are not there. NULL: there is nothing but the copy. */
 	bool (*read)(void *context, uint64_t address, uint64_t *ret_value);
+	/*
+	 * Reads code at a run-time address; false when it cannot be read. NULL: no code can. It shows the way where there
+	 * is no unwind information (see unwind/ahead.h).
+	 */
+	bool (*read_code)(void *context, uint64_t address, uint8_t *bytes, size_t size);
 	/* Finds the code at a run-time address; for return addresses it is asked with one byte less. */
 	struct unwind_place (*find)(void *context, uint64_t ip);
 };

@@ -3,6 +3,7 @@
 #include "symbol/code_ranges.h"
 #include "symbol/jitdump.h"
 #include "symbol/perfmap.h"
+#include "unwind/unwind.h"
 
 #include <sys/stat.h>
 
@@ -219,6 +220,24 @@ static void add_debug(uint64_t address, const struct entry *entries, uint64_t co
 	add_record(2, 0, body.data, body.size);
 }
 
+/* .eh_frame as Python 3.13 writes it for a trampoline of 11 bytes, 16 bytes behind its start, and then the header. */
+static const uint8_t python_frames[] = {
+	0x14, 0,    0,    0,    0,    0, 0, 0,    1,    'z',  'R',  0,    1,    0x78, 0x10, 1,    0x1b,
+	0x0c, 7,    8,    0x90, 1,    0, 0, 0x14, 0,    0,    0,    0x1c, 0,    0,    0,    0xd0, 0xff,
+	0xff, 0xff, 0x0b, 0,    0,    0, 0, 0x44, 0x0e, 0x10, 0x46, 0x0e, 8,    0,    1,    0x1b, 3,
+	0x3b, 0xcc, 0xff, 0xff, 0xff, 1, 0, 0,    0,    0xc0, 0xff, 0xff, 0xff, 0xe8, 0xff, 0xff, 0xff};
+enum { PYTHON_HEADER = 20, PYTHON_CODE = 11 };
+
+static void add_unwinding(uint64_t size, uint64_t header_size, const void *bytes, size_t count)
+{
+	CLEANUP_BUF struct buf body = {0};
+	uint64_t longs[] = {size, header_size, 0};
+	buf_add(&body, longs, sizeof longs);
+	buf_add(&body, bytes, count);
+	buf_add(&body, "\0\0\0", 4);
+	add_record(4, 0, body.data, body.size);
+}
+
 static const char *found(const struct jitdump *dump, uint64_t address, uint64_t time)
 {
 	struct jitdump_frame frame;
@@ -288,6 +307,127 @@ static void lines_go_with_the_code_that_follows_them(void **state)
 	jitdump_close(dump);
 }
 
+/* How far up a table finds the return address of code at an address; 0: it does not. */
+static uint64_t way_up(const struct unwind_table *table, uint64_t address);
+
+static void unwinding_goes_with_the_code_that_follows_it(void **state)
+{
+	(void)state;
+	struct jitdump *dump = NULL;
+	struct jitdump_code code;
+	add_header(0);
+	add_unwinding(sizeof python_frames, PYTHON_HEADER, python_frames, sizeof python_frames);
+	add_load(10, 0x1000, PYTHON_CODE, 1, "with");
+	add_load(10, 0x2000, PYTHON_CODE, 2, "without");
+	add_unwinding(sizeof python_frames, PYTHON_HEADER, python_frames, sizeof python_frames);
+	add_load(10, 0x3000, PYTHON_CODE, 3, "with the same");
+	add_move(20, 0x3000, 0x5000, PYTHON_CODE, 3);
+	assert_int_equal(jitdump_open_bytes(&dump, file.data, file.size, NULL), 0);
+	assert_true(jitdump_facts(dump).unwinding);
+	assert_false(jitdump_code(dump, jitdump_version(dump, 0x2000, 10), &code));
+	static const uint64_t starts[] = {0x1000, 0x3000, 0x5000};
+	for (size_t i = 0; i < 3; i++) {
+		struct unwind_table *table = NULL;
+		uint64_t start = starts[i];
+		assert_true(jitdump_code(dump, jitdump_version(dump, start + 4, UINT64_MAX), &code));
+		assert_int_equal(code.start, start);
+		assert_int_equal(code.end, start + PYTHON_CODE);
+		assert_int_equal(code.eh_frame_size, sizeof python_frames - PYTHON_HEADER);
+		struct unwind_code described = {code.start, code.end, code.eh_frame, code.eh_frame_size,
+						code.eh_frame_address};
+		assert_int_equal(unwind_table_build_code(&table, &described, NULL), 0);
+		assert_int_equal(way_up(table, start), 8);
+		assert_int_equal(way_up(table, start + 4), 16);
+		assert_int_equal(way_up(table, start + 6), 16);
+		assert_int_equal(way_up(table, start + 10), 8);
+		assert_int_equal(way_up(table, start + 11), 0);
+		unwind_table_free(table);
+		/* Written for another place, it is for the start of the code. */
+		described.eh_frame_address += 0x123450;
+		assert_int_equal(unwind_table_build_code(&table, &described, NULL), 0);
+		assert_int_equal(way_up(table, start + 6), 16);
+		unwind_table_free(table);
+	}
+	jitdump_close(dump);
+}
+
+struct one_table {
+	const struct unwind_table *table;
+};
+
+static struct unwind_place one_place(void *context, uint64_t ip)
+{
+	const struct one_table *one = context;
+	return (struct unwind_place){.table = ip < 0x10000 ? one->table : NULL, .mapped = true};
+}
+
+static uint64_t way_up(const struct unwind_table *table, uint64_t address)
+{
+	static const uint64_t words[] = {0x10000, 0x20000};
+	struct one_table one = {table};
+	struct unwind_space space = {
+		.context = &one,
+		.stack = (const uint8_t *)words,
+		.stack_start = 0x700000,
+		.stack_size = sizeof words,
+		.find = one_place,
+	};
+	struct unwind_registers registers = {.ip = address, .sp = 0x700000, .fp = 1};
+	bool exact = true;
+	enum unwind_end end;
+	if (!unwind_step(&space, &registers, &exact, &end))
+		return 0;
+	assert_int_equal(registers.ip, words[(registers.sp - 0x700000) / 8 - 1]);
+	return registers.sp - 0x700000;
+}
+
+static void unwinding_that_makes_no_sense_is_skipped(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t size, header_size;
+		size_t bytes;
+	} rows[] = {
+		{68, 20, 10}, /* truncated */
+		{UINT64_MAX, 20, 68},
+		{68, 69, 68},
+		{68, UINT64_MAX, 68},
+		{20, 20, 20}, /* a header only, as V8 writes it for its stubs */
+		{0, 0, 0},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct jitdump *dump = NULL;
+		struct jitdump_code code;
+		buf_clear(&file);
+		add_header(0);
+		add_unwinding(rows[i].size, rows[i].header_size, python_frames, rows[i].bytes);
+		add_load(10, 0x1000, PYTHON_CODE, 1, "code");
+		assert_int_equal(jitdump_open_bytes(&dump, file.data, file.size, NULL), 0);
+		assert_false(jitdump_facts(dump).unwinding);
+		assert_false(jitdump_code(dump, 1, &code));
+		assert_string_equal(found(dump, 0x1000, 10), "code");
+		jitdump_close(dump);
+	}
+	struct unwind_table *table = NULL;
+	for (size_t size = 0; size < 48; size++) {
+		struct unwind_code code = {0x1000, 0x1000 + PYTHON_CODE, python_frames, size, 0x1010};
+		assert_int_equal(unwind_table_build_code(&table, &code, NULL), ERR_EMPTY);
+	}
+	uint8_t header_first[sizeof python_frames];
+	memcpy(header_first, python_frames + 48, PYTHON_HEADER);
+	memcpy(header_first + PYTHON_HEADER, python_frames, 48);
+	struct jitdump *dump = NULL;
+	struct jitdump_code code;
+	buf_clear(&file);
+	add_header(0);
+	add_unwinding(sizeof header_first, PYTHON_HEADER, header_first, sizeof header_first);
+	add_load(10, 0x1000, PYTHON_CODE, 1, "code");
+	assert_int_equal(jitdump_open_bytes(&dump, file.data, file.size, NULL), 0);
+	assert_true(jitdump_code(dump, 1, &code));
+	assert_memory_equal(code.eh_frame, python_frames, 48);
+	jitdump_close(dump);
+}
+
 static void cut_dumps_give_what_is_there(void **state)
 {
 	(void)state;
@@ -354,6 +494,8 @@ int main(void)
 		cmocka_unit_test(perf_map_files_are_read),
 		cmocka_unit_test_teardown(code_is_found_by_its_time, release_file),
 		cmocka_unit_test_teardown(lines_go_with_the_code_that_follows_them, release_file),
+		cmocka_unit_test_teardown(unwinding_goes_with_the_code_that_follows_it, release_file),
+		cmocka_unit_test_teardown(unwinding_that_makes_no_sense_is_skipped, release_file),
 		cmocka_unit_test_teardown(cut_dumps_give_what_is_there, release_file),
 		cmocka_unit_test_teardown(what_is_no_jitdump_is_refused, release_file),
 	};
