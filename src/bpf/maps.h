@@ -3,6 +3,7 @@
 #define WICK_BPF_MAPS_H
 
 #include "bpf/layout.h"
+#include "unwind/ahead.h"
 
 #define WINDOW_BYTES 2048u
 #define ADDRESSES_MOST (LAYOUT_KERNEL_MOST + LAYOUT_FRAMES_MOST)
@@ -41,6 +42,8 @@ struct scratch {
 	__u8 window[WINDOW_BYTES];
 	__u64 registers[LAYOUT_REGISTERS]; /* of user space, as the sample found them */
 	__u64 value; /* of the register that find_register() found */
+	struct ahead ahead; /* what find_ahead() found */
+	__u8 code[AHEAD_BYTES];
 	__u64 recalls; /* the words that are read are noted: */
 	struct recall recall;
 	/* What is sent of a new stack: these two. */

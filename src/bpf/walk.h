@@ -6,7 +6,7 @@
 #ifndef WICK_BPF_WALK_H
 #define WICK_BPF_WALK_H
 
-#include "bpf/maps.h"
+#include "bpf/ahead.h"
 
 #define PAGE_BYTES 4096u
 #define WINDOW_BELOW 64u /* frame pointers are stored below return addresses, and read after them */
@@ -224,6 +224,28 @@ static __always_inline int step_by_frame_pointer(struct scratch *s, __u32 slot)
 	return STEP_ON;
 }
 
+/*
+ * By the instructions of code without unwind information. STEP_END when they do not show it: what they seem to show
+ * must be behind a call.
+ */
+static __always_inline int step_ahead(struct scratch *s, __u32 slot)
+{
+	if (find_ahead(slot))
+		return STEP_END;
+	__u64 base = s->ahead.base == AHEAD_SP ? s->sp : s->fp, cfa = base + (__s64)s->ahead.cfa, fp = s->fp, ra = 0;
+	if (cfa <= s->sp || cfa - s->sp > FRAME_MOST || read_word(s, slot, cfa - 8, &ra) || !is_behind_call(slot, ra))
+		return STEP_END;
+	if (s->ahead.fp != AHEAD_FP_SAME && read_word(s, slot, base + (__s64)s->ahead.fp, &fp))
+		return STEP_END;
+	s->registers_lost = 1;
+	s->sp = cfa;
+	s->fp = fp;
+	s->ip = ra;
+	s->exact = 0;
+	s->frame_pointer_steps = 0;
+	return STEP_ON;
+}
+
 static __always_inline int step_signal(struct scratch *s, __u32 slot)
 {
 	__u64 from = s->sp, sp = 0, fp = 0, ip = 0;
@@ -323,6 +345,12 @@ static __always_inline int note_address(struct scratch *s)
 	return 1;
 }
 
+/* Frame pointers that are none lead anywhere; but new JIT code, behind the times of the list, is called. */
+static __always_inline int stop_outside(struct scratch *s, __u32 slot)
+{
+	return stop(s, s->frame_pointer_steps && !is_behind_call(slot, s->ip) ? LAYOUT_NO_TABLE : LAYOUT_UNKNOWN_CODE);
+}
+
 /* Notes the frame and goes to its caller. */
 __noinline int step(__u32 slot)
 {
@@ -333,14 +361,16 @@ __noinline int step(__u32 slot)
 	if (!note_address(s))
 		return stop(s, LAYOUT_DEEP);
 	if (address - s->map_start >= s->map_end - s->map_start && find_mapping(slot, address))
-		return stop(s, s->frame_pointer_steps ? LAYOUT_NO_TABLE : LAYOUT_UNKNOWN_CODE);
+		return stop_outside(s, slot);
 	int result;
 	if (s->part == LAYOUT_PART_WANTED)
 		return stop(s, LAYOUT_WANTED);
 	__u64 rule = s->part == LAYOUT_PART_NONE ? 0 : find_rule(s->part, address - s->bias);
 	switch (rule & 0x7f) {
 	case LAYOUT_CFA_INVALID:
-		result = step_by_frame_pointer(s, slot);
+		result = step_ahead(s, slot);
+		if (result != STEP_ON)
+			result = step_by_frame_pointer(s, slot);
 		break;
 	case LAYOUT_CFA_STOP:
 		return stop(s, LAYOUT_WHOLE);

@@ -1,16 +1,15 @@
 #include "event/code.h"
 
 #include "base/mem.h"
+#include "event/jit.h"
 #include "symbol/cache.h"
 #include "symbol/debugfile.h"
 #include "symbol/debuginfod.h"
 #include "symbol/jitdump.h"
 #include "symbol/kernel.h"
-#include "symbol/perfmap.h"
 
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define TABLE_KIND "unwind"
 
@@ -21,15 +20,11 @@ struct code {
 	const char *root; /* NULL: that of the options */
 	const char *held; /* where a file that was deleted can be opened; NULL: nowhere, or it is there */
 	pthread_mutex_t lock; /* guards the opening of what follows */
-	bool symbols_tried, table_tried, dump_tried;
+	bool symbols_tried, table_tried;
 	struct symbols *symbols; /* of files */
 	struct names *names; /* kept of a file that is not here any more; NULL: none */
 	struct unwind_table *table;
-	struct perfmap *map; /* of just-in-time code */
-	struct perfmap **old_maps; /* what it was before it grew: their names may be in use */
-	size_t old_map_count, old_map_capacity;
-	off_t map_size; /* of the file when it was read */
-	struct jitdump *dump;
+	struct jit *jit; /* of JIT code; else NULL */
 };
 
 void codes_init(struct codes *codes, struct modules *modules, const struct symbol_options *options)
@@ -49,11 +44,7 @@ static void code_free(struct code *code)
 	symbols_close(code->symbols);
 	unwind_table_free(code->table);
 	names_close(code->names);
-	perfmap_close(code->map);
-	for (size_t i = 0; i < code->old_map_count; i++)
-		perfmap_close(code->old_maps[i]);
-	free(code->old_maps);
-	jitdump_close(code->dump);
+	jit_free(code->jit);
 	pthread_mutex_destroy(&code->lock);
 	free(code->path);
 	free(code);
@@ -168,6 +159,8 @@ static struct code *code_new(struct codes *codes, module_id module)
 	code->held = held_of(codes, module);
 	code->root = module < codes->root_capacity ? codes->module_roots[module] : NULL;
 	pthread_mutex_init(&code->lock, NULL);
+	if (code->module.kind == MODULE_JIT)
+		code->jit = jit_new(codes, code->module.pid, code->path);
 	return code;
 }
 
@@ -186,63 +179,11 @@ struct code *codes_get(struct codes *codes, module_id module)
 	return code;
 }
 
-/* Once its mapping was seen; under code->lock. */
-static void open_dump(struct code *code)
-{
-	struct codes *codes = code->codes;
-	struct jitdump *dump = NULL;
-	bool tried = false;
-	pthread_mutex_lock(&codes->lock);
-	for (size_t i = codes->dump_count; i-- > 0 && !dump;) {
-		if (codes->dumps[i].pid != code->module.pid)
-			continue;
-		tried = true;
-		jitdump_open(&dump, codes->dumps[i].path, NULL);
-	}
-	pthread_mutex_unlock(&codes->lock);
-	code->dump = dump;
-	__atomic_store_n(&code->dump_tried, tried, __ATOMIC_RELEASE);
-}
-
-static off_t size_of_map(const struct code *code)
-{
-	struct stat status;
-	return stat(code->path, &status) == 0 ? status.st_size : 0;
-}
-
-/*
- * Reads the map again when it has grown; while the process runs (`final` false) only when by a quarter at least: then
- * all readings together cost a few times the last.
- */
-static void reread_map(struct code *code, bool final)
-{
-	pthread_mutex_lock(&code->lock);
-	off_t size = size_of_map(code);
-	struct perfmap *map;
-	if (size > code->map_size + (final ? 0 : code->map_size / 4)) {
-		code->map_size = size;
-		if (perfmap_open(&map, code->path, NULL) == 0) {
-			MEM_ROOM(code->old_maps, code->old_map_count, code->old_map_capacity);
-			code->old_maps[code->old_map_count++] = code->map;
-			__atomic_store_n(&code->map, map, __ATOMIC_RELEASE);
-		}
-	}
-	pthread_mutex_unlock(&code->lock);
-}
-
 void codes_reread_maps(struct codes *codes)
 {
 	for (size_t i = 0; i < codes->capacity; i++)
-		if (codes->items[i] && code_is_jit(codes->items[i]) && codes->items[i]->symbols_tried)
-			reread_map(codes->items[i], true);
-}
-
-static void open_jit(struct code *code)
-{
-	code->map_size = size_of_map(code);
-	perfmap_open(&code->map, code->path, NULL);
-	if (!code->dump_tried)
-		open_dump(code);
+		if (codes->items[i] && codes->items[i]->jit)
+			jit_reread(codes->items[i]->jit);
 }
 
 static void fetch(struct code *code)
@@ -297,10 +238,7 @@ static void open_symbols(struct code *code)
 		return;
 	pthread_mutex_lock(&code->lock);
 	if (!code->symbols_tried) {
-		if (code->module.kind == MODULE_JIT)
-			open_jit(code);
-		else
-			open_file(code);
+		open_file(code);
 		__atomic_store_n(&code->symbols_tried, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&code->lock);
@@ -397,44 +335,35 @@ const struct unwind_table *code_unwind_table(struct code *code)
 
 uint32_t code_version(struct code *code, uint64_t address, uint64_t time)
 {
-	/* Live, the dump is still being written: it is read at the end. */
-	if (code->module.kind != MODULE_JIT || time == UINT64_MAX || code->codes->live)
-		return 0;
-	if (!__atomic_load_n(&code->dump_tried, __ATOMIC_ACQUIRE)) {
-		pthread_mutex_lock(&code->lock);
-		if (!code->dump_tried)
-			open_dump(code);
-		pthread_mutex_unlock(&code->lock);
-	}
-	return code->dump ? jitdump_version(code->dump, address, time) : 0;
+	return code->jit ? jit_version(code->jit, address, time) : 0;
 }
 
-static size_t find_jit(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *ret_frame)
+bool code_read(struct code *code, uint64_t address, uint8_t *bytes, size_t size)
 {
-	if (code->dump && !version)
-		version = jitdump_version(code->dump, address, UINT64_MAX);
-	if (code->dump && version) {
-		struct jitdump_frame frame = jitdump_frame(code->dump, address, version);
-		*ret_frame = (struct symbol_frame){
-			.name = frame.name,
-			.file = frame.file,
-			.line = frame.line,
-			.start = frame.start,
-		};
-		return 1;
-	}
-	uint64_t start = 0;
-	struct perfmap *map = __atomic_load_n(&code->map, __ATOMIC_ACQUIRE);
-	const char *name = map ? perfmap_find(map, address, &start) : NULL;
-	if (!name && code->codes->live) {
-		reread_map(code, false);
-		map = __atomic_load_n(&code->map, __ATOMIC_ACQUIRE);
-		name = map ? perfmap_find(map, address, &start) : NULL;
-	}
-	if (!name)
-		return 0;
-	*ret_frame = (struct symbol_frame){.name = name, .start = start};
-	return 1;
+	if (code->jit)
+		return jit_read_code(code->jit, address, bytes, size);
+	if (!code_is_file(code))
+		return false;
+	open_symbols(code);
+	struct elf_file *elf = symbols_elf(code->symbols);
+	size_t left = 0;
+	const uint8_t *found = elf ? elf_bytes_at(elf, address, &left) : NULL;
+	if (!found)
+		return false;
+	memset(bytes, 0, size);
+	memcpy(bytes, found, left < size ? left : size);
+	return true;
+}
+
+const struct unwind_table *code_jit_table(struct code *code, uint64_t address, uint64_t time, uint64_t *ret_start,
+					  uint64_t *ret_end)
+{
+	return code->jit ? jit_unwind_table(code->jit, address, time, ret_start, ret_end) : NULL;
+}
+
+bool code_has_jit_tables(struct code *code)
+{
+	return code->jit && jit_has_unwinding(code->jit);
 }
 
 /* The mapping of the kernel is called by the symbol its offset is relative to: "[kernel.kallsyms]_text". */
@@ -524,8 +453,7 @@ size_t code_find(struct code *code, uint64_t address, uint32_t version, struct s
 	case MODULE_KERNEL_MODULE:
 		return kernel_find(kernel_of(code->codes), address, frames, most, NULL);
 	case MODULE_JIT:
-		open_symbols(code);
-		return find_jit(code, address, version, frames);
+		return jit_find(code->jit, address, version, frames);
 	case MODULE_FILE:
 	case MODULE_VDSO:
 		break;
@@ -577,7 +505,7 @@ void code_advice(struct code *code, struct buf *out)
 		open_symbols(code);
 		symbols_advice(code->symbols, out);
 	} else if (code->module.kind == MODULE_JIT) {
-		if (!code->map && !code->dump)
+		if (!jit_is_named(code->jit))
 			buf_printf(out, "JIT code of process %d, but no %s: enable perf maps in the program",
 				   code->module.pid, code->path);
 	} else {

@@ -95,6 +95,16 @@ void code_fetch(struct code *code);
 const struct unwind_table *code_unwind_table(struct code *code);
 
 /*
+ * The unwind information of JIT code at an address, for [*ret_start, *ret_end); NULL: there is none. `time` as below.
+ */
+const struct unwind_table *code_jit_table(struct code *code, uint64_t address, uint64_t time, uint64_t *ret_start,
+					  uint64_t *ret_end);
+/* Whether some JIT code has unwind information. */
+bool code_has_jit_tables(struct code *code);
+/* Code at an address of the module, zeros behind its end; false when it cannot be read. */
+bool code_read(struct code *code, uint64_t address, uint8_t *bytes, size_t size);
+
+/*
  * Just-in-time code lies at an address until other code takes its place: a number for what was there at the time, by
  * CLOCK_MONOTONIC. 0 where that is not known (`time` UINT64_MAX), and for all other code.
  */

@@ -637,7 +637,7 @@ void collector_finish(struct collector *collector, struct profile *profile)
 	struct profile **addresses CLEANUP_FREE = mem_alloc(collector->worker_count * sizeof *addresses);
 	for (unsigned i = 0; i < collector->worker_count; i++)
 		addresses[i] = &collector->workers[i].tally.profile;
-	if (collector->options.followed)
+	if (collector->options.followed || collector->options.live)
 		codes_reread_maps(&collector->codes);
 	struct symbolize_options options = {
 		.threads = collector->options.threads ? collector->options.threads : parallel_cores(),

@@ -147,6 +147,10 @@ static struct unwind_place find_place(void *context, uint64_t ip)
 	if (!mapping)
 		return (struct unwind_place){0};
 	struct code *code = stack_maker_code(maker, mapping->module);
+	struct unwind_place jit = {.mapped = true};
+	jit.table = code_jit_table(code, ip, maker->sample->monotonic, &jit.start, &jit.end);
+	if (jit.table)
+		return jit;
 	return (struct unwind_place){
 		.table = code_unwind_table(code),
 		.bias = ip - code_address(code, mapping, ip),
@@ -154,6 +158,16 @@ static struct unwind_place find_place(void *context, uint64_t ip)
 		.start = mapping->start,
 		.end = mapping->end,
 	};
+}
+
+static bool read_code(void *context, uint64_t address, uint8_t *bytes, size_t size)
+{
+	struct stack_maker *maker = context;
+	const struct mapping *mapping = find_user(maker, address);
+	if (!mapping)
+		return false;
+	struct code *code = stack_maker_code(maker, mapping->module);
+	return code_read(code, code_address(code, mapping, address), bytes, size);
 }
 
 /* How many addresses before (and with) chain[at] are those before (and with) the last one that was unwound. */
@@ -193,6 +207,7 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 	struct unwind_space space = {
 		.context = maker,
 		.find = find_place,
+		.read_code = read_code,
 		.stack = batch_stack(sample),
 		.stack_start = registers->sp + sample->stack_skipped,
 		.stack_size = sample->stack_size,

@@ -1,4 +1,5 @@
 /* From frame to frame. */
+#include "unwind/ahead.h"
 #include "unwind/expression.h"
 #include "unwind/table.h"
 
@@ -202,7 +203,7 @@ static bool find_fp(struct walk *walk, const struct unwind_rule *rule, uint64_t 
 	return true;
 }
 
-static bool step_by_frame_pointer(struct walk *walk);
+static bool step_without_table(struct walk *walk);
 
 static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 {
@@ -218,7 +219,7 @@ static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 			return false;
 		break;
 	case UNWIND_CFA_INVALID:
-		return step_by_frame_pointer(walk);
+		return step_without_table(walk);
 	case UNWIND_CFA_STOP:
 		return stop(walk, UNWIND_COMPLETE);
 	case UNWIND_CFA_SIGNAL:
@@ -274,6 +275,48 @@ static bool step_by_frame_pointer(struct walk *walk)
 	return true;
 }
 
+static bool is_behind_call(const struct walk *walk, uint64_t address)
+{
+	uint8_t bytes[8];
+	return walk->space->read_code(walk->space->context, address - sizeof bytes, bytes, sizeof bytes) &&
+	       ahead_is_call(ahead_word(bytes));
+}
+
+/* By the instructions; false when they do not show it. What they seem to show must be behind a call. */
+static bool step_ahead(struct walk *walk)
+{
+	struct unwind_registers *registers = &walk->registers;
+	struct ahead ahead;
+	uint8_t bytes[AHEAD_BYTES] = {0};
+	if (!walk->space->read_code || !walk->space->read_code(walk->space->context, registers->ip - AHEAD_BEFORE,
+							       bytes, AHEAD_BEFORE + AHEAD_CODE))
+		return false;
+	int result = ahead_begin(&ahead, bytes, walk->exact);
+	for (int i = 0; i < AHEAD_INSTRUCTIONS && result == AHEAD_MORE; i++)
+		result = ahead_step(&ahead, bytes);
+	if (result != AHEAD_FOUND)
+		return false;
+	uint64_t base = ahead.base == AHEAD_SP ? registers->sp : registers->fp;
+	uint64_t cfa = base + (uint64_t)(int64_t)ahead.cfa, fp = registers->fp, ra;
+	if (cfa <= registers->sp || cfa - registers->sp > FRAME_MOST || !unwind_read(walk->space, cfa - 8, &ra) ||
+	    !is_behind_call(walk, ra))
+		return false;
+	if (ahead.fp != AHEAD_FP_SAME && !unwind_read(walk->space, base + (uint64_t)(int64_t)ahead.fp, &fp))
+		return false;
+	registers->known = 0;
+	registers->sp = cfa;
+	registers->fp = fp;
+	registers->ip = ra;
+	walk->exact = false;
+	walk->frame_pointer_steps = 0;
+	return true;
+}
+
+static bool step_without_table(struct walk *walk)
+{
+	return step_ahead(walk) || step_by_frame_pointer(walk);
+}
+
 /*
  * A return address of 0 ends a stack that was begun with zeros. It is taken for that only where the frame pointer is 0
  * too, or behind a chain of frame pointers: a rule or a register that is wrong leads to zeros often enough.
@@ -293,7 +336,7 @@ static bool step(struct walk *walk)
 		if (!step_by_rule(walk, rule))
 			return false;
 		walk->exact = walk->exact || (rule->cfa & UNWIND_CFA_INTERRUPTED);
-	} else if (!step_by_frame_pointer(walk)) {
+	} else if (!step_without_table(walk)) {
 		return false;
 	}
 	if (walk->registers.ip == 0 && is_outermost(walk))
