@@ -132,7 +132,7 @@ __noinline int find_mapping(__u32 slot, __u64 address)
 	s->part = mapping->part;
 	if (s->part == LAYOUT_PART_WANTED) {
 		s->record.module = mapping->module;
-	} else if (s->part != LAYOUT_PART_NONE) {
+	} else if (s->part < LAYOUT_PART_JIT) {
 		__u32 number = s->part, now = second_of(s);
 		struct layout_part *part = bpf_map_lookup_elem(&parts, &number);
 		if (part && part->used != now)
@@ -365,10 +365,12 @@ __noinline int step(__u32 slot)
 	int result;
 	if (s->part == LAYOUT_PART_WANTED)
 		return stop(s, LAYOUT_WANTED);
-	__u64 rule = s->part == LAYOUT_PART_NONE ? 0 : find_rule(s->part, address - s->bias);
+	__u64 rule = s->part >= LAYOUT_PART_JIT ? 0 : find_rule(s->part, address - s->bias);
 	switch (rule & 0x7f) {
 	case LAYOUT_CFA_INVALID:
 		result = step_ahead(s, slot);
+		if (result != STEP_ON && s->part == LAYOUT_PART_JIT)
+			return stop(s, LAYOUT_DIFFICULT);
 		if (result != STEP_ON)
 			result = step_by_frame_pointer(s, slot);
 		break;

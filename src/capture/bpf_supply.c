@@ -236,11 +236,13 @@ static void list_mapping(struct bpf_supply *supply, const struct mapping *mappin
 		list_placed(supply, mapping, &module->placed);
 		return;
 	}
-	bool bare = module->state == MODULE_BARE;
-	add_to_list(supply, (struct layout_mapping){.start = mapping->start,
-						    .end = mapping->end,
-						    .part = bare ? LAYOUT_PART_NONE : LAYOUT_PART_WANTED,
-						    .module = mapping->module});
+	uint32_t part = LAYOUT_PART_WANTED;
+	if (module->state == MODULE_BARE)
+		part = code_has_jit_tables(codes_get(supply->codes, mapping->module)) ? LAYOUT_PART_JIT :
+											LAYOUT_PART_NONE;
+	add_to_list(supply,
+		    (struct layout_mapping){
+			    .start = mapping->start, .end = mapping->end, .part = part, .module = mapping->module});
 }
 
 /* The process that no sample has hit for the longest time gives way. */

@@ -99,7 +99,7 @@ const struct unwind_table *code_unwind_table(struct code *code);
  */
 const struct unwind_table *code_jit_table(struct code *code, uint64_t address, uint64_t time, uint64_t *ret_start,
 					  uint64_t *ret_end);
-/* Whether some JIT code has unwind information. */
+/* Whether JIT code has unwind information, as far as it is known by now. */
 bool code_has_jit_tables(struct code *code);
 /* Code at an address of the module, zeros behind its end; false when it cannot be read. */
 bool code_read(struct code *code, uint64_t address, uint8_t *bytes, size_t size);

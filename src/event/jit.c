@@ -193,12 +193,13 @@ uint32_t jit_version(struct jit *jit, uint64_t address, uint64_t time)
 
 /* --- unwinding --- */
 
+/* A dump that is there but has no code yet may come to have it. */
 bool jit_has_unwinding(struct jit *jit)
 {
 	struct jit_dump *dump = dump_of(jit);
 	if (!dump || !jitdump_facts(dump->dump).unwinding)
 		dump = later_dump_of(jit, 0);
-	return dump && jitdump_facts(dump->dump).unwinding;
+	return dump ? jitdump_facts(dump->dump).unwinding : jit->dump_tried && !jit->dump;
 }
 
 static struct unwind_table *build_table(struct jit *jit, struct jit_dump *dump, const struct jitdump_code *code,

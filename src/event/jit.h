@@ -25,7 +25,7 @@ const struct unwind_table *jit_unwind_table(struct jit *jit, uint64_t address, u
 					    uint64_t *ret_end);
 /* Code at an address: of the process while it runs, or that of a known template. False when it is not known. */
 bool jit_read_code(struct jit *jit, uint64_t address, uint8_t *bytes, size_t size);
-/* Whether the runtime wrote unwind information. */
+/* Whether the runtime writes unwind information, as far as it is known by now. */
 bool jit_has_unwinding(struct jit *jit);
 
 /* Reads what has grown. While nobody asks. */
