@@ -36,7 +36,8 @@ static const char *const symbol_names[] = {
 	[SYMBOLS_NONE] = "no symbols",
 	[SYMBOLS_MISSING] = "file not found",
 	[SYMBOLS_MISMATCH] = "the file was replaced",
-	[SYMBOLS_DAMAGED] = "not a supported ELF file",
+	[SYMBOLS_DAMAGED] = "not an ELF file",
+	[SYMBOLS_UNSUPPORTED] = "not a supported ELF file",
 };
 
 static const char *const pointer_names[] = {

@@ -240,7 +240,10 @@ void advice_write(struct buf *out, enum symbol_state state, const char *path, st
 		buf_str(out, "the file was replaced after the recording (different build ID): record again");
 		break;
 	case SYMBOLS_DAMAGED:
-		buf_str(out, "not a 64-bit ELF file, or damaged: reinstall it");
+		buf_str(out, "not an ELF file, so it has no function names");
+		break;
+	case SYMBOLS_UNSUPPORTED:
+		buf_str(out, "only 64-bit little-endian ELF files are supported");
 		break;
 	}
 }

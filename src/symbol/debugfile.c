@@ -76,7 +76,7 @@ static enum debugfile_result open_matching(struct elf_file **ret_elf, const char
 	if (code == ERR_OPEN)
 		return DEBUGFILE_MISSING;
 	if (code)
-		return DEBUGFILE_DAMAGED;
+		return code == ERR_UNSUPPORTED ? DEBUGFILE_UNSUPPORTED : DEBUGFILE_DAMAGED;
 	if (wanted->size) {
 		struct build_id id = elf_build_id(elf);
 		if (!build_id_equal(&id, wanted)) {

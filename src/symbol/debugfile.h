@@ -13,7 +13,13 @@ struct debugfile_query {
 	const struct build_id *build_id; /* size 0: not known */
 };
 
-enum debugfile_result { DEBUGFILE_FOUND, DEBUGFILE_MISSING, DEBUGFILE_MISMATCH, DEBUGFILE_DAMAGED };
+enum debugfile_result {
+	DEBUGFILE_FOUND,
+	DEBUGFILE_MISSING,
+	DEBUGFILE_MISMATCH,
+	DEBUGFILE_DAMAGED, /* not an ELF file */
+	DEBUGFILE_UNSUPPORTED, /* an ELF file for other machines */
+};
 
 /*
  * The mapped file: root + path, else by its build-id the copies that perf (~/.debug) and debuginfod's client keep. On

@@ -135,7 +135,7 @@ static int open_bytes(struct elf_file **ret_elf, const void *bytes, size_t size,
 	memcpy(&header, bytes, sizeof header);
 	if (!header_is_read(&header)) {
 		bool elf = !memcmp(header.e_ident, ELFMAG, SELFMAG);
-		return err_set(err, ERR_FORMAT, "%s: %s", name,
+		return err_set(err, elf ? ERR_UNSUPPORTED : ERR_FORMAT, "%s: %s", name,
 			       elf ? "not a 64-bit little-endian ELF file" : "not an ELF file");
 	}
 	struct elf_file *elf = mem_zalloc(1, sizeof *elf);

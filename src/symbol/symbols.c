@@ -114,6 +114,7 @@ enum symbol_state symbols_state(const struct symbols *symbols)
 		[DEBUGFILE_MISSING] = SYMBOLS_MISSING,
 		[DEBUGFILE_MISMATCH] = SYMBOLS_MISMATCH,
 		[DEBUGFILE_DAMAGED] = SYMBOLS_DAMAGED,
+		[DEBUGFILE_UNSUPPORTED] = SYMBOLS_UNSUPPORTED,
 	};
 	const struct elf_file *elf = symbols->elf;
 	if (with_debug_info(symbols))

@@ -17,7 +17,8 @@ enum symbol_state {
 	SYMBOLS_NONE, /* the file has no symbols at all (stripped) */
 	SYMBOLS_MISSING, /* the file is not there (deleted, other mount namespace, another machine) */
 	SYMBOLS_MISMATCH, /* the file there has another build-id: it was replaced since */
-	SYMBOLS_DAMAGED, /* the file is no ELF file or malformed */
+	SYMBOLS_DAMAGED, /* the file is no ELF file */
+	SYMBOLS_UNSUPPORTED, /* an ELF file that is not for 64-bit machines of this byte order */
 };
 
 struct symbol_options {

@@ -511,13 +511,10 @@ static void each_state_has_its_advice(void **state)
 		enum symbol_state state;
 		const char *path, *has;
 	} rows[] = {
-		{SYMBOLS_TABLE, "/no/package", "-g"},
-		{SYMBOLS_DYNAMIC, "/no/package", "stripped"},
-		{SYMBOLS_NONE, "/no/package", "stripped"},
-		{SYMBOLS_MISSING, "/x", "file not found"},
-		{SYMBOLS_MISSING, "/x (deleted)", "restart"},
-		{SYMBOLS_MISMATCH, "/x", "replaced"},
-		{SYMBOLS_DAMAGED, "/x", "ELF"},
+		{SYMBOLS_TABLE, "/no/package", "-g"},         {SYMBOLS_DYNAMIC, "/no/package", "stripped"},
+		{SYMBOLS_NONE, "/no/package", "stripped"},    {SYMBOLS_MISSING, "/x", "file not found"},
+		{SYMBOLS_MISSING, "/x (deleted)", "restart"}, {SYMBOLS_MISMATCH, "/x", "replaced"},
+		{SYMBOLS_DAMAGED, "/x", "not an ELF file"},   {SYMBOLS_UNSUPPORTED, "/x", "64-bit"},
 	};
 	CLEANUP_BUF struct buf text = {0};
 	advice_write(&text, SYMBOLS_DEBUG, "/x", NULL);
