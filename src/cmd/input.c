@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_ADVICE 3 /* modules whose missing symbols are told of */
-
 const char *const input_count_choices[] = {"period", "samples", NULL};
 const char *const input_name_choices[] = {"short", "full", "perf", "raw", NULL};
 
@@ -230,7 +228,7 @@ void input_say_quality(const struct profile *profile, const struct input_options
 	struct buf text CLEANUP_BUF = {0};
 	quality_line(&profile->quality, &profile->strings, &text);
 	buf_char(&text, '\n');
-	quality_advice(&profile->quality, &profile->strings, MOST_ADVICE, &text);
+	quality_advice(&profile->quality, &profile->strings, QUALITY_ADVICE_MOST, &text);
 	for (const char *at = text.data; *at; at = strchr(at, '\n') + 1)
 		say_note("%.*s", (int)strcspn(at, "\n"), at);
 }

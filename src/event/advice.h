@@ -1,20 +1,37 @@
-/* What would have made a recording better: the reason that most of what is missing is missing for, and the remedy. */
+/* What would have made a recording better: the reasons for which something is missing, and the remedies. */
 #ifndef WICK_EVENT_ADVICE_H
 #define WICK_EVENT_ADVICE_H
 
 #include "base/buf.h"
+#include "event/remedies.h"
 #include "event/stack.h"
+#include "profile/profile.h"
+
+#define ADVICE_BROKEN_MOST 3
+
+/* Where stacks end as STACK_BROKEN. */
+struct advice_broken {
+	const char *modules[ADVICE_BROKEN_MOST]; /* where most of them do, the first one most */
+	size_t count;
+	const char *remedy; /* ""; else what makes such stacks complete */
+};
 
 struct advice_facts {
 	uint64_t ends[STACK_ENDS]; /* how many stacks ended so */
+	struct advice_broken broken;
 	uint32_t stack_bytes; /* of the largest copies; 0: there were none */
 	bool by_wick; /* who recorded, and has looked into unwind tables then */
 	bool each; /* some event is told each time it happens */
 	uint64_t frequency; /* the highest that was asked for; 0: none */
 };
 
-/* Adds nothing when no stack ended early. */
+/* `amounts`: how many stacks, by module id + 1 of their outermost frame. Names stay as long as `codes`. */
+void advice_find_broken(struct advice_broken *broken, struct codes *codes, const uint64_t *amounts);
+
+/* One line, with all reasons; with their shares if there are several. Adds nothing when no stack ended early. */
 void advice_on_truncated(struct buf *out, const struct advice_facts *facts);
+/* How functions get names that are not in the profile at all: those of Python. Adds nothing when there are none. */
+void advice_on_names(struct buf *out, const struct codes *codes, const struct profile *profile);
 void advice_on_lost(struct buf *out, const struct advice_facts *facts);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "event/jit.h"
+#include "profile/module.h"
 #include "symbol/cache.h"
 #include "symbol/debugfile.h"
 #include "symbol/debuginfod.h"
@@ -65,6 +66,7 @@ void codes_release(struct codes *codes)
 	for (size_t i = 0; i < codes->dump_count; i++)
 		free(codes->dumps[i].path);
 	free(codes->dumps);
+	free(codes->runtimes);
 	free_kernel_symbols(codes->kernel_symbols, codes->kernel_symbol_count);
 	free(codes->kernel_text_symbol);
 	kernel_close(codes->kernel);
@@ -124,6 +126,49 @@ static void note_held(struct codes *codes, module_id module, const char *path)
 	codes->held[codes->held_count++] = (struct held_module){module, path};
 }
 
+static void note_runtime(struct codes *codes, const char *path, int32_t pid)
+{
+	struct runtime runtime = runtime_of_path(path);
+	if (!runtime.kind)
+		return;
+	for (size_t i = 0; i < codes->runtime_count; i++)
+		if (codes->runtimes[i].pid == pid) {
+			codes->runtimes[i].runtime = runtime;
+			return;
+		}
+	MEM_ROOM(codes->runtimes, codes->runtime_count, codes->runtime_capacity);
+	codes->runtimes[codes->runtime_count++] = (struct process_runtime){pid, runtime};
+}
+
+struct runtime codes_runtime(struct codes *codes, int32_t pid)
+{
+	struct runtime found = {RUNTIME_NONE, 0, 0};
+	pthread_mutex_lock(&codes->lock);
+	for (size_t i = 0; i < codes->runtime_count && !found.kind; i++)
+		if (codes->runtimes[i].pid == pid)
+			found = codes->runtimes[i].runtime;
+	pthread_mutex_unlock(&codes->lock);
+	return found;
+}
+
+static bool is_elf(const char *path)
+{
+	struct elf_file *elf;
+	if (elf_open(&elf, path, NULL))
+		return false;
+	elf_close(elf);
+	return true;
+}
+
+/*
+ * Memory that has a name but no file is JIT code as anonymous memory is (.NET and others map it twice, once to write
+ * and once to run), unless a library was put there.
+ */
+static bool is_jit_memory(const char *path, const char *held, const struct build_id *build_id)
+{
+	return strncmp(path, "/memfd:", 7) == 0 && !(build_id && build_id->size) && !(held && is_elf(held));
+}
+
 module_id codes_add_module(struct codes *codes, const char *path, const struct build_id *build_id, int32_t pid)
 {
 	pthread_mutex_lock(&codes->lock);
@@ -132,6 +177,11 @@ module_id codes_add_module(struct codes *codes, const char *path, const struct b
 	const char *held = codes->live && is_file && debugfile_path_deleted(path) ?
 				   live_files_hold(&codes->files, pid, path) :
 				   NULL;
+	if (is_file && is_jit_memory(path, held, build_id)) {
+		path = "//anon";
+		is_file = false;
+		held = NULL;
+	}
 	if (codes->live && is_file && !(build_id && build_id->size)) {
 		own = live_files_build_id(&codes->files, held ? "" : live_files_root(&codes->files, pid),
 					  held ? held : path);
@@ -142,6 +192,8 @@ module_id codes_add_module(struct codes *codes, const char *path, const struct b
 		note_root(codes, id, pid);
 	if (held)
 		note_held(codes, id, held);
+	if (is_file)
+		note_runtime(codes, path, pid);
 	if (pid >= 0 && jitdump_has_path(path)) {
 		MEM_ROOM(codes->dumps, codes->dump_count, codes->dump_capacity);
 		codes->dumps[codes->dump_count++] = (struct jit_file){.pid = pid, .path = mem_strdup(path)};
@@ -499,15 +551,30 @@ bool code_changed(struct code *code)
 	       symbols_changed(code->symbols);
 }
 
+const char *code_shown_module(const struct code *code)
+{
+	bool jit = code->jit || (code_is_file(code) && module_is_jit_file(code->path, strlen(code->path)));
+	return jit ? MODULE_JIT_NAME : code->path;
+}
+
+const char *code_shown_module_at(struct code *code, uint64_t address)
+{
+	return code_is_file(code) || code->jit ? code_shown_module(code) : code_module_name(code, address);
+}
+
+const char *code_stack_advice(struct code *code)
+{
+	return code->jit ? runtime_stack_advice(codes_runtime(code->codes, code->module.pid).kind) : "";
+}
+
 void code_advice(struct code *code, struct buf *out)
 {
 	if (code_is_file(code)) {
 		open_symbols(code);
 		symbols_advice(code->symbols, out);
 	} else if (code->module.kind == MODULE_JIT) {
-		if (!jit_is_named(code->jit))
-			buf_printf(out, "JIT code of process %d, but no %s: enable perf maps in the program",
-				   code->module.pid, code->path);
+		runtime_jit_advice(out, codes_runtime(code->codes, code->module.pid).kind, code->module.pid, code->path,
+				   jit_is_named(code->jit));
 	} else {
 		kernel_advice(kernel_of(code->codes), out);
 	}

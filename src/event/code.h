@@ -6,6 +6,7 @@
 #define WICK_EVENT_CODE_H
 
 #include "event/live_files.h"
+#include "event/runtime.h"
 #include "process/process.h"
 #include "symbol/names.h"
 #include "unwind/unwind.h"
@@ -29,6 +30,12 @@ struct held_module {
 	const char *path; /* of live_files_hold() */
 };
 
+/* The language runtime of a process. */
+struct process_runtime {
+	int32_t pid;
+	struct runtime runtime;
+};
+
 struct codes {
 	struct modules *modules;
 	struct symbol_options options;
@@ -37,6 +44,8 @@ struct codes {
 	size_t capacity;
 	struct jit_file *dumps;
 	size_t dump_count, dump_capacity;
+	struct process_runtime *runtimes;
+	size_t runtime_count, runtime_capacity;
 	pthread_mutex_t kernel_lock; /* guards the opening of `kernel`; taken before `lock` */
 	struct kernel *kernel; /* opened when first asked for */
 	struct build_id kernel_build_id; /* what is known of it until then */
@@ -75,6 +84,9 @@ void codes_kernel_symbol(struct codes *codes, uint64_t start, uint64_t size, con
 
 /* Reads the kernel's symbols now, which takes a while; a thread of its own can do it beside other work. */
 void codes_open_kernel(struct codes *codes);
+
+/* The runtime of a process, by the files that it has mapped. */
+struct runtime codes_runtime(struct codes *codes, int32_t pid);
 
 /* The code of a module; the pointer stays valid until codes_release(). */
 struct code *codes_get(struct codes *codes, module_id module);
@@ -123,11 +135,16 @@ size_t code_find_call(struct code *code, uint64_t address, uint32_t version, str
 bool code_is_settled(struct code *code);
 /* Keeps what was found, sorted by address, for when the file is not here any more. */
 void code_keep_names(struct code *code, const struct name_entry *entries, size_t count);
-/* What is shown as the module of an address in it. */
+/* The module of an address in it as perf names it: a path, or a name in brackets. */
 const char *code_module_name(struct code *code, uint64_t address);
+/* What profiles show: the same, but MODULE_JIT_NAME for all JIT code. */
+const char *code_shown_module(const struct code *code);
+const char *code_shown_module_at(struct code *code, uint64_t address);
 /* Why frames of this module have no symbols and what to do about it, one line; empty when they have. */
 /* Whether its file was written to since it was opened: names found in it are nonsense. */
 bool code_changed(struct code *code);
 void code_advice(struct code *code, struct buf *out);
+/* What makes stacks through this module complete; "": nothing known. A constant. */
+const char *code_stack_advice(struct code *code);
 
 #endif

@@ -577,7 +577,19 @@ struct codes *collector_codes(struct collector *collector)
 	return &collector->codes;
 }
 
-static void advise(const struct collector *collector, struct profile *profile)
+static void find_broken(struct collector *collector, struct advice_broken *broken)
+{
+	size_t modules = collector->modules.count;
+	uint64_t *amounts CLEANUP_FREE = mem_zalloc(modules + 1, sizeof *amounts);
+	for (unsigned i = 0; i < collector->worker_count; i++) {
+		const struct tally *tally = &collector->workers[i].tally;
+		for (size_t k = 0; k <= modules && k < tally->broken_capacity; k++)
+			amounts[k] += tally->broken[k];
+	}
+	advice_find_broken(broken, &collector->codes, amounts);
+}
+
+static void advise(struct collector *collector, struct profile *profile)
 {
 	struct advice_facts facts = {.by_wick = collector->options.live};
 	for (unsigned i = 0; i < collector->worker_count; i++)
@@ -590,7 +602,11 @@ static void advise(const struct collector *collector, struct profile *profile)
 		facts.each |= source->each;
 		facts.frequency = source->frequency > facts.frequency ? source->frequency : facts.frequency;
 	}
-	struct buf text CLEANUP_BUF = {0}, lost CLEANUP_BUF = {0};
+	find_broken(collector, &facts.broken);
+	struct buf text CLEANUP_BUF = {0}, lost CLEANUP_BUF = {0}, names CLEANUP_BUF = {0};
+	advice_on_names(&names, &collector->codes, profile);
+	if (names.size)
+		profile->quality.names_advice = profile_string(profile, names.data, names.size);
 	advice_on_lost(&lost, &facts);
 	advice_on_truncated(&text, &facts);
 	if (text.size)

@@ -56,7 +56,7 @@ static void look_up(struct lookup *lookup, uint32_t id, struct answerer *answere
 	struct answer head = {
 		.function = frame->function,
 		.kind = frame->kind,
-		.module = code_module_name(code, frame->address),
+		.module = code_shown_module_at(code, frame->address),
 		.count = count,
 	};
 	struct answer **recent =

@@ -53,7 +53,7 @@ str_id symbolizer_module_path(struct symbolizer *n, module_id module)
 	}
 	if (!n->module_path[module]) {
 		buf_clear(&n->scratch);
-		buf_str(&n->scratch, code_path(codes_get(n->codes, module)));
+		buf_str(&n->scratch, code_shown_module(codes_get(n->codes, module)));
 		text_one_line(n->scratch.data, n->scratch.size);
 		n->module_path[module] = profile_string(n->profile, n->scratch.data, n->scratch.size);
 	}

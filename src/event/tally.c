@@ -17,6 +17,7 @@ void tally_release(struct tally *tally)
 	free(tally->module_function);
 	free(tally->path);
 	free(tally->stacks);
+	free(tally->broken);
 }
 
 static function_id function_of_module(struct tally *tally, module_id module)
@@ -139,6 +140,18 @@ static value_id value_of(struct tally *tally, const struct batch_sample *sample)
 	return tally->value;
 }
 
+static void count_broken(struct tally *tally, const struct stack_frame *frames, size_t count, uint64_t samples)
+{
+	if (!count || frames[count - 1].kernel || frames[count - 1].module >= MODULE_TRUNCATED)
+		return;
+	size_t old = tally->broken_capacity, at = (size_t)frames[count - 1].module + 1;
+	if (at >= old) {
+		tally->broken = mem_grow(tally->broken, &tally->broken_capacity, at + 1, sizeof *tally->broken);
+		memset(tally->broken + old, 0, (tally->broken_capacity - old) * sizeof *tally->broken);
+	}
+	tally->broken[at] += samples;
+}
+
 void tally_add(struct tally *tally, const struct batch_sample *sample, const struct stack_frame *frames, size_t count,
 	       enum stack_end end)
 {
@@ -155,5 +168,7 @@ void tally_add(struct tally *tally, const struct batch_sample *sample, const str
 	struct value_type *type = &tally->profile.values[value];
 	if (type->first_seen > sample->source)
 		type->first_seen = sample->source;
+	if (end == STACK_BROKEN)
+		count_broken(tally, frames, count, sample->count);
 	__atomic_fetch_add(&tally->ends[end], sample->count, __ATOMIC_RELAXED);
 }

@@ -14,6 +14,8 @@ struct tally {
 	struct preparer *preparer; /* gets addresses that are new; NULL: nobody */
 	bool unmapped_apart; /* addresses outside all modules are told apart; else they are one frame */
 	uint64_t ends[STACK_ENDS]; /* samples, by how their stack ends; others may read them at any time */
+	uint64_t *broken; /* samples whose stack ends as STACK_BROKEN, by module id + 1 of the outermost frame */
+	size_t broken_capacity;
 	function_id *module_function; /* by module id + 2; PROFILE_NONE: not made yet */
 	size_t function_capacity;
 	/* The sample before: the next one often shares its thread and most of its stack. */

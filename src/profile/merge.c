@@ -24,6 +24,8 @@ static void merge_quality(struct profile *into, const struct profile *from, cons
 	}
 	if (quality->truncated_advice)
 		into->quality.truncated_advice = strings[quality->truncated_advice];
+	if (quality->names_advice)
+		into->quality.names_advice = strings[quality->names_advice];
 	if (quality->lost_advice)
 		into->quality.lost_advice = strings[quality->lost_advice];
 }

@@ -39,6 +39,8 @@ static enum frame_kind kind_in_brackets(const char *module, size_t length)
 {
 	static const char *const parts[] = {"[vdso", "[vsyscall", "[vectors", "[heap",    "[stack",
 					    "[vvar", "[unknown",  "[anon",    "[uprobes", "[sigpage"};
+	if (equals(module, length, MODULE_JIT_NAME))
+		return FRAME_JIT;
 	/* [anon:jit-cache] and the like are named by prctl(PR_SET_VMA_ANON_NAME) */
 	if (starts_with(module, length, "[anon") &&
 	    (contains(module, length, "jit") || contains(module, length, "JIT")))
@@ -64,6 +66,15 @@ static bool is_kernel_file(const char *name, size_t length)
 	       starts_with(name, length, "vmlinux.");
 }
 
+bool module_is_jit_file(const char *module, size_t length)
+{
+	const char *slash = memrchr(module, '/', length);
+	const char *name = slash ? slash + 1 : module;
+	size_t name_length = length - (size_t)(name - module);
+	return is_numbered(name, name_length, "perf-", ".map") || is_numbered(name, name_length, "jitted-", "-") ||
+	       is_numbered(name, name_length, "jit-", ".dump");
+}
+
 enum frame_kind module_kind(const char *module, size_t length)
 {
 	if (equals(module, length, "inlined"))
@@ -72,11 +83,7 @@ enum frame_kind module_kind(const char *module, size_t length)
 		return kind_in_brackets(module, length);
 	const char *slash = memrchr(module, '/', length);
 	const char *name = slash ? slash + 1 : module;
-	size_t name_length = length - (size_t)(name - module);
-	if (is_kernel_file(name, name_length))
+	if (is_kernel_file(name, length - (size_t)(name - module)))
 		return FRAME_KERNEL;
-	if (is_numbered(name, name_length, "perf-", ".map") || is_numbered(name, name_length, "jitted-", "-") ||
-	    is_numbered(name, name_length, "jit-", ".dump") || equals(module, length, "//anon"))
-		return FRAME_JIT;
-	return FRAME_NATIVE;
+	return module_is_jit_file(module, length) || equals(module, length, "//anon") ? FRAME_JIT : FRAME_NATIVE;
 }

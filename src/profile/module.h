@@ -10,4 +10,12 @@
  */
 enum frame_kind module_kind(const char *module, size_t length);
 
+/*
+ * What is shown as the module of JIT code. The files that describe it have the number of a process in their names, so
+ * that no two runs of a program would have the same functions.
+ */
+#define MODULE_JIT_NAME "[jit]"
+/* Whether it is one of those files: perf-12.map, jit-12.dump, jitted-12-3.so. */
+bool module_is_jit_file(const char *module, size_t length);
+
 #endif

@@ -102,6 +102,8 @@ void quality_advice(const struct quality *quality, const struct strpool *strings
 	counted_advice(out, quality->lost, "sample lost", "samples lost", strpool_text(strings, quality->lost_advice));
 	counted_advice(out, quality->truncated, "truncated stack", "truncated stacks",
 		       strpool_text(strings, quality->truncated_advice));
+	if (quality->names_advice)
+		buf_printf(out, "%s\n", strpool_text(strings, quality->names_advice));
 	struct quality_module *modules CLEANUP_FREE = mem_alloc((quality->module_count + 1) * sizeof *modules);
 	size_t count = 0;
 	for (size_t i = 0; i < quality->module_count; i++)

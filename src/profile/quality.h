@@ -29,6 +29,7 @@ struct quality {
 	struct quality_module *modules; /* unresolved frames by module */
 	size_t module_count, module_capacity;
 	str_id truncated_advice, lost_advice; /* why, and what would mend it; 0: not known */
+	str_id names_advice; /* what would name functions that cannot be seen at all; 0: nothing */
 };
 
 void quality_release(struct quality *quality);
@@ -47,6 +48,7 @@ void quality_line(const struct quality *quality, const struct strpool *strings, 
  * modules with the most frames without a symbol "libfoo.so, 38 frames without a symbol: stripped; …". Every line ends
  * with a newline.
  */
+#define QUALITY_ADVICE_MOST 3 /* modules that outputs name */
 void quality_advice(const struct quality *quality, const struct strpool *strings, size_t most, struct buf *out);
 
 #endif

@@ -1,6 +1,7 @@
 #include "profile/tidy.h"
 
 #include "profile/brackets.h"
+#include "profile/module.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -156,6 +157,12 @@ void tidy_name(struct buf *out, const char *name, size_t length, bool java)
 
 void tidy_unresolved(struct buf *out, const char *module, size_t length)
 {
+	size_t jit_length = strlen(MODULE_JIT_NAME);
+	if (module_is_jit_file(module, length) ||
+	    (length == jit_length && memcmp(module, MODULE_JIT_NAME, length) == 0)) {
+		buf_add(out, MODULE_JIT_NAME, jit_length);
+		return;
+	}
 	const char *slash = memrchr(module, '/', length);
 	if (slash) {
 		length -= (size_t)(slash + 1 - module);

@@ -14,7 +14,10 @@ void tidy_whole(struct buf *out, const char *name, size_t length);
  * tidy_without_parameters().
  */
 void tidy_name(struct buf *out, const char *name, size_t length, bool java);
-/* Appends "[libfoo.so]" for a frame of /usr/lib/libfoo.so that has no symbol, "[unknown]" where the module is "". */
+/*
+ * Appends "[libfoo.so]" for a frame of /usr/lib/libfoo.so that has no symbol, "[unknown]" where the module is "",
+ * and "[jit]" for JIT code.
+ */
 void tidy_unresolved(struct buf *out, const char *module, size_t length);
 
 /*

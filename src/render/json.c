@@ -109,7 +109,12 @@ void json_quality(struct buf *out, const struct profile *profile)
 	}
 	struct buf line CLEANUP_BUF = {0};
 	quality_line(quality, &profile->strings, &line);
-	buf_str(out, "], \"text\": ");
+	buf_char(out, ']');
+	if (quality->truncated && quality->truncated_advice) {
+		buf_str(out, ", \"truncated_advice\": ");
+		json_text(out, profile_text(profile, quality->truncated_advice));
+	}
+	buf_str(out, ", \"text\": ");
 	text_json(out, line.data ? line.data : "", line.size);
 	buf_char(out, '}');
 }

@@ -7,8 +7,6 @@
 #include <ctype.h>
 #include <math.h>
 
-#define MOST_ADVICE 3
-
 enum {
 	PERCENT_COLUMNS = 8,
 	BAR_COLUMNS = 8,
@@ -148,7 +146,7 @@ static void add_foot(struct buf *out, const struct report *report)
 		extent_advice(&profile->extent, &lines);
 		buf_char(&lines, '\n');
 	}
-	quality_advice(&profile->quality, &profile->strings, MOST_ADVICE, &lines);
+	quality_advice(&profile->quality, &profile->strings, QUALITY_ADVICE_MOST, &lines);
 	if (!lines.size)
 		return;
 	buf_char(out, '\n');

@@ -14,6 +14,7 @@ class Panel {
     this.legend = html("div", { class: "legend", id: "legend", role: "list", "aria-label": "Colors" });
     this.narrow = html("span", { class: "narrow", id: "narrow" });
     this.quality = html("span", { class: "quality", id: "quality" }, (app.profile.json.quality || {}).text || "");
+    this.quality.title = (app.profile.json.quality || {}).advice || "";
     this.element = html("div", { class: "under" }, this.details, this.legend,
       html("footer", { class: "foot" }, this.quality, this.narrow));
     this.spoken = html("div", { class: "spoken", role: "status", "aria-live": "polite" });

@@ -33,17 +33,67 @@ static void copies_can_be_made_larger_up_to_a_limit(void **state)
 	expect((struct advice_facts){.ends[STACK_CUT] = 1, .stack_bytes = 65528}, "largest stack copy of perf");
 }
 
-static void the_commonest_end_decides(void **state)
+static void all_reasons_are_given_the_commonest_first(void **state)
 {
 	(void)state;
-	struct advice_facts facts = {.ends = {[STACK_CUT] = 2, [STACK_DEEP] = 3, [STACK_BROKEN] = 1}};
-	expect(facts, "perf_event_max_stack");
-	facts.ends[STACK_BROKEN] = 9;
-	expect(facts, "--call-graph dwarf");
+	struct advice_facts facts = {.ends = {[STACK_WHOLE] = 100, [STACK_BROKEN] = 40}};
+	expect(facts, "in code without frame pointers: record with --call-graph dwarf");
 	facts.by_wick = true;
-	expect(facts, "without unwind tables");
-	facts.ends[STACK_ABSENT] = 10;
-	expect(facts, "swapped out");
+	expect(facts, "in code without unwind tables or frame pointers, or in code that was changing its stack");
+	facts.broken = (struct advice_broken){.modules = {"libfoo.so", "[jit]"}, .count = 2, .remedy = ""};
+	expect(facts, "or frame pointers (libfoo.so, [jit]), or in code");
+	facts.broken.remedy = "start java with -X";
+	expect(facts, "in code without unwind tables or frame pointers (libfoo.so, [jit]): start java with -X");
+	facts.ends[STACK_CUT] = 159;
+	facts.ends[STACK_ABSENT] = 1;
+	facts.stack_bytes = 16384;
+	expect(facts, "80 % stack copies were too small: record with --stack-size 63488; "
+		      "20 % in code without unwind tables or frame pointers (libfoo.so, [jit]): start java with -X; "
+		      "<1 % stack memory was swapped out");
+	facts = (struct advice_facts){.ends = {[STACK_DEEP] = 3, [STACK_FOREIGN] = 1}};
+	expect(facts, "75 % deeper than the call chain limit");
+	expect(facts, "; 25 % recorded on another architecture");
+	facts = (struct advice_facts){.ends = {[STACK_UNSEEN] = 3, [STACK_DEEP] = 1}};
+	expect(facts, "deeper than the call chain limit");
+}
+
+static void expect_runtime(const char *path, enum runtime_kind kind, const char *advice)
+{
+	CLEANUP_BUF struct buf text = {0};
+	struct runtime runtime = runtime_of_path(path);
+	assert_int_equal(runtime.kind, kind);
+	if (kind == RUNTIME_PYTHON)
+		runtime_python_advice(&text, runtime);
+	else
+		runtime_jit_advice(&text, kind, 12, "/tmp/perf-12.map", false);
+	buf_char(&text, '\0');
+	if (advice ? !strstr(text.data, advice) : text.size != 1)
+		fail_msg("%s: \"%s\"", path, text.data);
+}
+
+static void runtimes_are_asked_for_names_by_their_own_options(void **state)
+{
+	(void)state;
+	expect_runtime("/usr/bin/node", RUNTIME_NODE, "node --perf-basic-prof");
+	expect_runtime("/usr/lib/x86_64-linux-gnu/libnode.so.108", RUNTIME_NODE, "node --perf-basic-prof");
+	expect_runtime("/usr/lib/jvm/lib/server/libjvm.so", RUNTIME_JAVA,
+		       "java -XX:+PreserveFramePointer, and run jcmd 12 Compiler.perfmap");
+	expect_runtime("/usr/lib/dotnet/libcoreclr.so", RUNTIME_DOTNET, "DOTNET_PerfMapEnabled=1");
+	expect_runtime("/usr/lib/erlang/erts/bin/beam.smp", RUNTIME_ERLANG, "+JPperf map");
+	expect_runtime("/usr/bin/nodemon", RUNTIME_NONE, "no /tmp/perf-12.map");
+	expect_runtime("/usr/bin/python3.12", RUNTIME_PYTHON, "python3.12 -X perf");
+	expect_runtime("/x/libpython3.13.so.1.0", RUNTIME_PYTHON, "python3.13 -X perf");
+	expect_runtime("/usr/bin/python3.11", RUNTIME_PYTHON, NULL);
+	expect_runtime("/usr/bin/python2.7", RUNTIME_PYTHON, NULL);
+	expect_runtime("/usr/bin/python3", RUNTIME_NONE, "");
+	CLEANUP_BUF struct buf text = {0};
+	runtime_jit_advice(&text, RUNTIME_JAVA, 12, "", true);
+	assert_non_null(strstr(text.data, "run jcmd 12 Compiler.perfmap again"));
+	buf_clear(&text);
+	runtime_jit_advice(&text, RUNTIME_NODE, 12, "", true);
+	assert_int_equal(text.size, 0);
+	assert_string_equal(runtime_stack_advice(RUNTIME_JAVA), "start java with -XX:+PreserveFramePointer");
+	assert_string_equal(runtime_stack_advice(RUNTIME_NODE), "");
 }
 
 static void expect_lost(struct advice_facts facts, const char *part, bool there)
@@ -75,7 +125,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_whole_needs_no_advice),
 		cmocka_unit_test(copies_can_be_made_larger_up_to_a_limit),
-		cmocka_unit_test(the_commonest_end_decides),
+		cmocka_unit_test(all_reasons_are_given_the_commonest_first),
+		cmocka_unit_test(runtimes_are_asked_for_names_by_their_own_options),
 		cmocka_unit_test(events_told_each_time_have_no_rate_to_lower),
 		cmocka_unit_test(a_lower_rate_is_lower_than_the_one_there_was),
 	};
