@@ -110,7 +110,7 @@ void advice_on_truncated(struct buf *out, const struct advice_facts *facts)
 {
 	static const enum stack_end reasons[] = {STACK_FOREIGN, STACK_CUT, STACK_ABSENT, STACK_DEEP, STACK_BROKEN};
 	enum { REASONS = sizeof reasons / sizeof *reasons };
-	enum stack_end order[REASONS];
+	enum stack_end order[REASONS] = {0};
 	uint64_t all = 0;
 	size_t count = 0;
 	for (size_t i = 0; i < REASONS; i++) {

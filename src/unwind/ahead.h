@@ -93,8 +93,8 @@ static inline __attribute__((always_inline)) struct ahead_effect ahead_decode(un
 	if ((word & 0xffffff) == 0x77f8c5)
 		return ahead_effect(AHEAD_NEUTRAL, 3, 0); /* vzeroupper */
 	/*
-	 * Whatever path is taken, the stack is the same at an address: a conditional jump is not followed. Java compares
-	 * the stack pointer with a limit before it returns.
+	 * Whatever path is taken, the stack is the same at an address: a conditional jump is not followed. Java
+	 * compares the stack pointer with a limit before it returns.
 	 */
 	if (first >= 0x70 && first <= 0x7f)
 		return ahead_effect(AHEAD_NEUTRAL, 2, 0);
@@ -131,8 +131,8 @@ static inline __attribute__((always_inline)) int ahead_enters(unsigned long long
 }
 
 /*
- * Before the first step. `bytes` are AHEAD_BYTES, of which the code begins at AHEAD_BEFORE. `exact`: the address is that
- * of an instruction that was interrupted, not one behind a call.
+ * Before the first step. `bytes` are AHEAD_BYTES, of which the code begins at AHEAD_BEFORE. `exact`: the address is
+ * that of an instruction that was interrupted, not one behind a call.
  */
 static inline __attribute__((always_inline)) int ahead_begin(struct ahead *ahead, const unsigned char *bytes, int exact)
 {

@@ -58,8 +58,8 @@ struct unwind_space {
 	/* Reads 8 bytes of the thread's memory; false when they are not there. NULL: there is nothing but the copy. */
 	bool (*read)(void *context, uint64_t address, uint64_t *ret_value);
 	/*
-	 * Reads code at a run-time address; false when it cannot be read. NULL: no code can. It shows the way where there
-	 * is no unwind information (see unwind/ahead.h).
+	 * Reads code at a run-time address; false when it cannot be read. NULL: no code can. It shows the way where
+	 * there is no unwind information (see unwind/ahead.h).
 	 */
 	bool (*read_code)(void *context, uint64_t address, uint8_t *bytes, size_t size);
 	/* Finds the code at a run-time address; for return addresses it is asked with one byte less. */
