@@ -24,7 +24,7 @@ __noinline int find_ahead(__u32 slot)
 }
 
 /* 1 when the instruction before an address is a call. */
-__noinline int is_behind_call(__u32 slot, __u64 address)
+__noinline int follows_call(__u32 slot, __u64 address)
 {
 	struct scratch *s = scratch_of(slot);
 	if (!s || bpf_probe_read_user(s->code, 8, (const void *)(address - 8)))

@@ -233,7 +233,7 @@ static __always_inline int step_ahead(struct scratch *s, __u32 slot)
 	if (find_ahead(slot))
 		return STEP_END;
 	__u64 base = s->ahead.base == AHEAD_SP ? s->sp : s->fp, cfa = base + (__s64)s->ahead.cfa, fp = s->fp, ra = 0;
-	if (cfa <= s->sp || cfa - s->sp > FRAME_MOST || read_word(s, slot, cfa - 8, &ra) || !is_behind_call(slot, ra))
+	if (cfa <= s->sp || cfa - s->sp > FRAME_MOST || read_word(s, slot, cfa - 8, &ra) || !follows_call(slot, ra))
 		return STEP_END;
 	if (s->ahead.fp != AHEAD_FP_SAME && read_word(s, slot, base + (__s64)s->ahead.fp, &fp))
 		return STEP_END;
@@ -348,7 +348,7 @@ static __always_inline int note_address(struct scratch *s)
 /* Frame pointers that are none lead anywhere; but new JIT code, behind the times of the list, is called. */
 static __always_inline int stop_outside(struct scratch *s, __u32 slot)
 {
-	return stop(s, s->frame_pointer_steps && !is_behind_call(slot, s->ip) ? LAYOUT_NO_TABLE : LAYOUT_UNKNOWN_CODE);
+	return stop(s, s->frame_pointer_steps && !follows_call(slot, s->ip) ? LAYOUT_NO_TABLE : LAYOUT_UNKNOWN_CODE);
 }
 
 /* Notes the frame and goes to its caller. */

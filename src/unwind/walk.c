@@ -275,7 +275,7 @@ static bool step_by_frame_pointer(struct walk *walk)
 	return true;
 }
 
-static bool is_behind_call(const struct walk *walk, uint64_t address)
+static bool follows_call(const struct walk *walk, uint64_t address)
 {
 	uint8_t bytes[8];
 	return walk->space->read_code(walk->space->context, address - sizeof bytes, bytes, sizeof bytes) &&
@@ -299,7 +299,7 @@ static bool step_ahead(struct walk *walk)
 	uint64_t base = ahead.base == AHEAD_SP ? registers->sp : registers->fp;
 	uint64_t cfa = base + (uint64_t)(int64_t)ahead.cfa, fp = registers->fp, ra;
 	if (cfa <= registers->sp || cfa - registers->sp > FRAME_MOST || !unwind_read(walk->space, cfa - 8, &ra) ||
-	    !is_behind_call(walk, ra))
+	    !follows_call(walk, ra))
 		return false;
 	if (ahead.fp != AHEAD_FP_SAME && !unwind_read(walk->space, base + (uint64_t)(int64_t)ahead.fp, &fp))
 		return false;

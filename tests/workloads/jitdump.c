@@ -1,7 +1,8 @@
 /*
  * What a JIT compiler with a jitdump does: code in anonymous memory, without frame pointers, named and described by
  * unwinding records in jit-PID.dump, in the current directory. The frame pointer is used for something else, and what
- * follows the calls does not show where the frame is.
+ * follows the calls does not show where the frame is. With "undescribed" as second argument there are no unwinding
+ * records.
  */
 #include "spin.h"
 
@@ -76,7 +77,7 @@ static void put_load(FILE *file, const unsigned char *code, size_t size, uint64_
 	put(file, code, size);
 }
 
-static int write_dump(const unsigned char *code)
+static int write_dump(const unsigned char *code, int described)
 {
 	char path[64];
 	snprintf(path, sizeof path, "jit-%d.dump", (int)getpid());
@@ -91,9 +92,11 @@ static int write_dump(const unsigned char *code)
 	/* The sign by which it is found. */
 	if (mmap(NULL, ROOM, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0) == MAP_FAILED)
 		return -1;
-	put_unwinding(file, sizeof outer, outer_program);
+	if (described)
+		put_unwinding(file, sizeof outer, outer_program);
 	put_load(file, code, sizeof outer, 1, "dump_outer");
-	put_unwinding(file, sizeof inner, inner_program);
+	if (described)
+		put_unwinding(file, sizeof inner, inner_program);
 	put_load(file, code + INNER_AT, sizeof inner, 2, "dump_inner");
 	return fclose(file);
 }
@@ -108,7 +111,7 @@ int main(int argc, char **argv)
 	memcpy(code, outer, sizeof outer);
 	memcpy(code + CALL_AT + 1, &distance, sizeof distance);
 	memcpy(code + INNER_AT, inner, sizeof inner);
-	if (write_dump(code))
+	if (write_dump(code, argc < 3 || strcmp(argv[2], "undescribed") != 0))
 		return 1;
 	void (*run)(void) = (void (*)(void))code;
 	while (spin_clock() < end)
