@@ -109,6 +109,7 @@ int diff_add_run(struct diff *diff, enum diff_side side, struct profile *run, va
 	rename_value(run, value, side == DIFF_BEFORE ? "before" : "after");
 	if (diff->options.strip_hex)
 		strip_hex(run);
+	reconcile_jit(run);
 	if (diff->profile.function_count)
 		reconcile_names(&diff->profile, run);
 	if (diff->repeats)

@@ -1,6 +1,7 @@
 #include "profile/reconcile.h"
 
 #include "base/buf.h"
+#include "profile/module.h"
 #include "profile/short_name.h"
 
 /* Names of functions of a profile, each once. */
@@ -102,6 +103,24 @@ static void reconcile_form(const struct profile *known, struct profile *run, uns
 	rename_functions(run, names);
 	names_release(&theirs);
 	names_release(&ours);
+}
+
+void reconcile_jit(struct profile *run)
+{
+	str_id jit = 0;
+	for (size_t i = 0; i < run->function_count; i++) {
+		struct function *function = &run->functions[i];
+		const char *name = profile_text(run, function->name), *module = profile_text(run, function->module);
+		size_t length = strpool_length(&run->strings, function->name);
+		bool unresolved = length > 2 && name[0] == '[' && name[length - 1] == ']' &&
+				  module_is_jit_file(name + 1, length - 2);
+		bool generated = module_is_jit_file(module, strlen(module));
+		if ((unresolved || generated) && !jit)
+			jit = profile_string(run, MODULE_JIT_NAME, strlen(MODULE_JIT_NAME));
+		function = &run->functions[i];
+		function->name = unresolved ? jit : function->name;
+		function->module = generated ? jit : function->module;
+	}
 }
 
 void reconcile_names(const struct profile *known, struct profile *run)

@@ -13,4 +13,7 @@
  */
 void reconcile_names(const struct profile *known, struct profile *run);
 
+/* Takes PIDs out of the names of JIT code, as other tools write them: [perf-12.map]. */
+void reconcile_jit(struct profile *run);
+
 #endif

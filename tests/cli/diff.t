@@ -250,3 +250,14 @@ What cannot be compared says which side it is.
   $ wick diff d.folded after.folded
   wick: d.folded: already a comparison (two counts per line); draw it with wick flame
   [1]
+
+JIT code has the same name in every run, whatever the PID was.
+
+  $ printf 'node;main;[perf-12.map] 600\nnode;main;[jitted-12-3.so] 200\nnode;main;gc 100\n' >pid12.folded
+  $ printf 'node;main;[perf-7890.map] 900\nnode;main;[jit-7890.dump] 300\nnode;main;gc 100\n' >pid7890.folded
+  $ wick diff --show self pid12.folded pid7890.folded | grep -v '^[A-Z]'
+  
+    Before     After      Change     Weight  Confidence  Function (self)
+   88.89 %   92.31 %    +3.42 pp    +50.0 %     >99.9 %  [jit]
+  
+  6 folded stacks · 1 stack with unresolved frames
