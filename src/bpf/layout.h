@@ -51,7 +51,7 @@ enum { LAYOUT_SIGNAL_FP = 120, LAYOUT_SIGNAL_SP = 160, LAYOUT_SIGNAL_IP = 168 };
 
 /* Mappings of processes: lists, each sorted and without overlap. */
 #define LAYOUT_PART_NONE 0xffffffffu /* code without a table: frame pointers */
-#define LAYOUT_PART_JIT 0xfffffffdu /* JIT code with unwind information, which only wick can follow */
+#define LAYOUT_PART_JIT 0xfffffffcu /* JIT code with unwind information, which only wick can follow; the lowest */
 #define LAYOUT_PART_WANTED 0xfffffffeu /* its table is not loaded yet: the stack is unwound outside */
 struct layout_mapping {
 	__u64 start, end;
