@@ -16,6 +16,8 @@ void measure_sample(struct measure *measure, const struct event_sample *sample, 
 	measure_time(measure, sample->time);
 	if (sample->count)
 		measure_time(measure, sample->since);
+	else if (source->waits && sample->period < sample->time)
+		measure_time(measure, sample->time - sample->period);
 	bool idle = sample->tid == 0;
 	if (!source->clock || idle)
 		return;

@@ -2,6 +2,7 @@
 
 #include "profile/view.h"
 
+#include <string.h>
 #include <time.h>
 
 #define SECOND 1000000000ull
@@ -38,6 +39,7 @@ struct source_facts source_facts_of(const struct perf_event_attr *attr, const ch
 		.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
 		.frequency = attr->freq ? attr->sample_freq : 0,
 		.clock = attr_is_clock(attr),
+		.waits = !attr_is_clock(attr) && !strcmp(profile_unit_of(name), "ns"),
 		.period = !attr->freq       ? attr->sample_period :
 			  attr->sample_freq ? SECOND / attr->sample_freq :
 					      0,

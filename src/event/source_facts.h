@@ -16,6 +16,7 @@ struct source_facts {
 	bool monotonic; /* times are of CLOCK_MONOTONIC */
 	bool each; /* a sample for each time it happens */
 	uint64_t frequency; /* 0: a period */
+	bool waits; /* samples are taken at the end of the time that is their period */
 	bool clock; /* of the CPU or a task: the period is a time */
 	uint64_t period; /* of a clock, nanoseconds; 0: not known */
 	bool user_only; /* the kernel is not sampled */

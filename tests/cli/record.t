@@ -14,7 +14,7 @@ Options of perf record, report and script.
   > wick record -F 99 -p $! -o clock.data -- sleep 0.5 2>err && grep wrote err; status=$?
   > kill $!; exit $status
   wrote clock.data
-  $ wick report --by comm -i clock.data >out && awk '/%/ { print $1, $NF }' out
+  $ wick report --by comm -i clock.data >out && awk '/^ *[0-9.]+ %/ { print $1, $NF }' out
   100.00 loops
   $ wick report --stdio -n -f -i g.data >out && tr -s ' ' <out | grep -oE 'Samples|loops spin$'
   Samples
@@ -114,10 +114,12 @@ A recording has the CPU and the cgroup of its samples, without an option.
   Total   * ms, * samples (glob)
   Event   c* (glob)
   Input   cpu
+  Time    * s, * CPUs used, 1 process, 1 thread (glob)
   
      Share      ms  Samples  CPU
   100.00 %  *  000 (glob)
   
+  CPU time * s, sampled * s (* %) (glob)
   * samples (glob)
   $ wick report --cpu 0 cpu >out && grep ^Total out
   Total   * ms, * samples (glob)

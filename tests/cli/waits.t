@@ -34,6 +34,7 @@ Who may not read it gets a wait without a stack, which is named as such.
   Total   5* ms (glob)
   Event   offcpu
   Input   unseen
+  Time    0.5* s, 1 process, 1 thread (glob)
   
       Self      ms     Total      ms  Function
   100.00 %  5*  100.00 %  5*  sleeping  [[]no stack: waited before the recording began[]] (glob)
