@@ -4,10 +4,13 @@
 #include "symbol/jitdump.h"
 #include "symbol/perfmap.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CHECK_NANOSECONDS 50000000ull /* how often it is checked whether a file of a running process has grown */
 
@@ -22,6 +25,7 @@ struct jit {
 	struct codes *codes;
 	int32_t pid;
 	const char *path; /* of the perf map */
+	uid_t user; /* whose files are believed, besides root's */
 	pthread_mutex_t lock; /* guards the opening and building of what follows */
 	bool map_tried, dump_tried;
 	struct perfmap *map;
@@ -34,12 +38,28 @@ struct jit {
 	uint64_t checked; /* when the size of the dump was looked at last */
 };
 
+/*
+ * Who runs the process. Of one that may be gone, and its number another's, nothing is known but who reads the
+ * recording, or called sudo to do so.
+ */
+static uid_t user_of(const struct codes *codes, int32_t pid)
+{
+	char path[32];
+	struct stat status;
+	const char *caller = geteuid() ? NULL : getenv("SUDO_UID");
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	if (codes->live && stat(path, &status) == 0)
+		return status.st_uid;
+	return caller && *caller >= '0' && *caller <= '9' ? (uid_t)strtoul(caller, NULL, 10) : geteuid();
+}
+
 struct jit *jit_new(struct codes *codes, int32_t pid, const char *path)
 {
 	struct jit *jit = mem_zalloc(1, sizeof *jit);
 	jit->codes = codes;
 	jit->pid = pid;
 	jit->path = path;
+	jit->user = user_of(codes, pid);
 	pthread_mutex_init(&jit->lock, NULL);
 	return jit;
 }
@@ -114,7 +134,7 @@ static void open_dump(struct jit *jit, const char *path)
 {
 	struct jitdump *dump;
 	jit->dump_size = size_of(path);
-	if (jitdump_open(&dump, path, NULL))
+	if (jitdump_open(&dump, path, jit->user, NULL))
 		return;
 	struct jit_dump *opened = mem_zalloc(1, sizeof *opened);
 	opened->dump = dump;
@@ -290,7 +310,7 @@ static struct perfmap *map_of(struct jit *jit)
 		if (!jit->map_tried) {
 			struct perfmap *map = NULL;
 			jit->map_size = size_of(jit->path);
-			if (perfmap_open(&map, jit->path, NULL) == 0)
+			if (perfmap_open(&map, jit->path, jit->user, NULL) == 0)
 				__atomic_store_n(&jit->map, map, __ATOMIC_RELEASE);
 			__atomic_store_n(&jit->map_tried, true, __ATOMIC_RELEASE);
 		}
@@ -307,7 +327,7 @@ static void reread_map(struct jit *jit, bool final)
 	struct perfmap *map;
 	if (size > jit->map_size + (final ? 0 : jit->map_size / 4)) {
 		jit->map_size = size;
-		if (perfmap_open(&map, jit->path, NULL) == 0) {
+		if (perfmap_open(&map, jit->path, jit->user, NULL) == 0) {
 			MEM_ROOM(jit->old_maps, jit->old_map_count, jit->old_map_capacity);
 			jit->old_maps[jit->old_map_count++] = jit->map;
 			__atomic_store_n(&jit->map, map, __ATOMIC_RELEASE);

@@ -2,6 +2,7 @@
 
 #include "base/guarded_map.h"
 #include "base/mem.h"
+#include "base/regular_file.h"
 #include "symbol/cache.h"
 
 #include <errno.h>
@@ -157,15 +158,13 @@ int elf_open_bytes(struct elf_file **ret_elf, const void *bytes, size_t size, st
 
 int elf_open(struct elf_file **ret_elf, const char *path, struct err *err)
 {
-	/* A mapping can name anything, a FIFO or a device too: opening must not wait for it. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(errno));
+	/* A mapping can name anything, a FIFO or a device too. */
 	struct stat status;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
-		close(fd);
+	int fd = regular_file_open(path, true, &status);
+	if (fd == -ENOTSUP)
 		return err_set(err, ERR_FORMAT, "%s: not a regular file", path);
-	}
+	if (fd < 0)
+		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(-fd));
 	size_t size = (size_t)status.st_size;
 	if (size < sizeof(Elf64_Ehdr)) {
 		close(fd);

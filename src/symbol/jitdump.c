@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/index_map.h"
 #include "base/mem.h"
+#include "base/regular_file.h"
 #include "symbol/code_ranges.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 #define JITDUMP_MAGIC 0x4a695444u
 #define FLAG_ARCH_TIMESTAMP 1u
-#define FILE_MOST ((size_t)1 << 30) /* what is beyond it is not read */
+#define FILE_MOST ((size_t)256 << 20) /* what is beyond it is not read */
 
 enum record_id { RECORD_LOAD, RECORD_MOVE, RECORD_DEBUG_INFO, RECORD_CLOSE, RECORD_UNWINDING };
 
@@ -320,17 +321,20 @@ static bool read_file(int fd, uint8_t *bytes, size_t *size)
 	return true;
 }
 
-int jitdump_open(struct jitdump **ret_dump, const char *path, struct err *err)
+int jitdump_open(struct jitdump **ret_dump, const char *path, uid_t user, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(errno));
 	struct stat status;
-	bool regular = !fstat(fd, &status) && S_ISREG(status.st_mode);
-	size_t size = regular ? (size_t)status.st_size : 0;
-	if (!regular || !size) {
+	int fd = regular_file_open_of(path, user, &status);
+	if (fd == -ENOTSUP || fd == -ELOOP)
+		return err_set(err, ERR_FORMAT, "%s: not a regular file", path);
+	if (fd == -EPERM)
+		return err_set(err, ERR_OPEN, "%s: belongs to another user than the process", path);
+	if (fd < 0)
+		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(-fd));
+	size_t size = (size_t)status.st_size;
+	if (!size) {
 		close(fd);
-		return err_set(err, ERR_FORMAT, "%s: %s", path, regular ? "empty" : "not a regular file");
+		return err_set(err, ERR_FORMAT, "%s: empty", path);
 	}
 	size_t room = size < FILE_MOST ? size : FILE_MOST;
 	uint8_t *bytes CLEANUP_FREE = mem_alloc(room);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct jitdump;
 
@@ -40,7 +41,7 @@ struct jitdump_code {
 bool jitdump_has_path(const char *path);
 
 /* ERR_FORMAT when it is no jitdump, ERR_EMPTY when it holds no code. */
-int jitdump_open(struct jitdump **ret_dump, const char *path, struct err *err);
+int jitdump_open(struct jitdump **ret_dump, const char *path, uid_t user, struct err *err);
 /* The same from bytes, which need not stay. */
 int jitdump_open_bytes(struct jitdump **ret_dump, const void *bytes, size_t size, struct err *err);
 void jitdump_close(struct jitdump *dump);

@@ -1,6 +1,7 @@
 #include "symbol/perfmap.h"
 
 #include "base/buf.h"
+#include "base/regular_file.h"
 #include "symbol/code_ranges.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 /* What is beyond it is not read: names and offsets are 32-bit, and no program makes that much code. */
-#define FILE_MOST ((size_t)1 << 30)
+#define FILE_MOST ((size_t)256 << 20)
 #define READ_STEP ((size_t)1 << 20)
 
 struct perfmap {
@@ -105,25 +106,25 @@ static bool read_all(int fd, struct buf *text)
 			continue;
 		if (count < 0)
 			return false;
-		if (!count)
-			break;
 		text->size += (size_t)count;
+		if (!count || memchr(room, 0, (size_t)count))
+			break; /* no text from here on: a hole of any size */
 	}
 	buf_reserve(text, 0);
 	text->data[text->size] = '\0';
 	return true;
 }
 
-int perfmap_open(struct perfmap **ret_map, const char *path, struct err *err)
+int perfmap_open(struct perfmap **ret_map, const char *path, uid_t user, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(errno));
 	struct stat status;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
-		close(fd);
+	int fd = regular_file_open_of(path, user, &status);
+	if (fd == -ENOTSUP || fd == -ELOOP)
 		return err_set(err, ERR_OPEN, "%s: not a regular file", path);
-	}
+	if (fd == -EPERM)
+		return err_set(err, ERR_OPEN, "%s: belongs to another user than the process", path);
+	if (fd < 0)
+		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(-fd));
 	struct perfmap *map = mem_zalloc(1, sizeof *map);
 	bool fine = read_all(fd, &map->text);
 	int read_errno = errno;

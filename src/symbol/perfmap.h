@@ -9,11 +9,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct perfmap;
 
 /* ERR_OPEN when there is no such file (or it is none), ERR_EMPTY when no line of it makes sense. */
-int perfmap_open(struct perfmap **ret_map, const char *path, struct err *err);
+int perfmap_open(struct perfmap **ret_map, const char *path, uid_t user, struct err *err);
 /* The same from bytes, which are copied. */
 int perfmap_open_bytes(struct perfmap **ret_map, const void *bytes, size_t size, struct err *err);
 void perfmap_close(struct perfmap *map);

@@ -131,10 +131,30 @@ static void lines_that_make_no_sense_are_counted(void **state)
 	struct err err;
 	assert_int_equal(perfmap_open_bytes(&none, "", 0, &err), ERR_EMPTY);
 	assert_int_equal(perfmap_open_bytes(&none, "\n\n\0\n", 4, &err), ERR_EMPTY);
-	assert_int_equal(perfmap_open(&none, "missing", &err), ERR_OPEN);
+	assert_int_equal(perfmap_open(&none, "missing", geteuid(), &err), ERR_OPEN);
 	assert_int_equal(mkfifo("fifo", 0600), 0);
-	assert_int_equal(perfmap_open(&none, "fifo", &err), ERR_OPEN);
+	assert_int_equal(perfmap_open(&none, "fifo", geteuid(), &err), ERR_OPEN);
 	assert_null(none);
+}
+
+/* What a process writes about itself, and nobody else. */
+static void perf_maps_of_others_are_not_believed(void **state)
+{
+	(void)state;
+	struct perfmap *map = NULL;
+	struct err err;
+	shell("printf '10 10 f\\n' >genuine; ln -s genuine link; cp genuine forged");
+	shell("cp genuine holes; truncate -s 1T holes");
+	assert_int_equal(perfmap_open(&map, "link", geteuid(), &err), ERR_OPEN);
+	if (geteuid() == 0) {
+		shell("chown nobody forged");
+		assert_int_equal(perfmap_open(&map, "forged", 12345, &err), ERR_OPEN);
+		assert_non_null(strstr(err.text, "another user"));
+	}
+	assert_null(map);
+	assert_int_equal(perfmap_open(&map, "holes", geteuid(), &err), 0);
+	assert_int_equal(perfmap_count(map), 1);
+	perfmap_close(map);
 }
 
 static void perf_map_files_are_read(void **state)
@@ -145,7 +165,7 @@ static void perf_map_files_are_read(void **state)
 		fprintf(file, "%x 10 function number %d\n", 0x1000 + 16 * i, i);
 	fclose(file);
 	struct perfmap *map = NULL;
-	assert_int_equal(perfmap_open(&map, "perf-1.map", NULL), 0);
+	assert_int_equal(perfmap_open(&map, "perf-1.map", geteuid(), NULL), 0);
 	assert_int_equal(perfmap_count(map), 100000);
 	assert_string_equal(perfmap_find(map, 0x1000, NULL), "function number 0");
 	assert_string_equal(perfmap_find(map, 0x1000 + 16 * 77777 + 15, NULL), "function number 77777");
@@ -458,10 +478,10 @@ static void what_is_no_jitdump_is_refused(void **state)
 	(void)state;
 	struct jitdump *dump = NULL;
 	struct err err;
-	assert_int_equal(jitdump_open(&dump, "missing", &err), ERR_OPEN);
-	assert_int_equal(jitdump_open(&dump, ".", &err), ERR_FORMAT);
+	assert_int_equal(jitdump_open(&dump, "missing", geteuid(), &err), ERR_OPEN);
+	assert_int_equal(jitdump_open(&dump, ".", geteuid(), &err), ERR_FORMAT);
 	fclose(fopen("empty.dump", "we"));
-	assert_int_equal(jitdump_open(&dump, "empty.dump", &err), ERR_FORMAT);
+	assert_int_equal(jitdump_open(&dump, "empty.dump", geteuid(), &err), ERR_FORMAT);
 	add_header(0);
 	assert_int_equal(jitdump_open_bytes(&dump, file.data, file.size, &err), ERR_EMPTY);
 	file.data[8] = 39; /* size of the header */
@@ -478,7 +498,7 @@ static void what_is_no_jitdump_is_refused(void **state)
 	FILE *written = fopen("jit-77.dump", "we");
 	fwrite(file.data, 1, file.size, written);
 	fclose(written);
-	assert_int_equal(jitdump_open(&dump, "jit-77.dump", &err), 0);
+	assert_int_equal(jitdump_open(&dump, "jit-77.dump", geteuid(), &err), 0);
 	assert_string_equal(found(dump, 0x1000, 10), "first");
 	jitdump_close(dump);
 }
@@ -491,6 +511,7 @@ int main(void)
 		cmocka_unit_test(perf_maps_of_all_writers_are_read),
 		cmocka_unit_test(later_lines_replace_earlier_ones),
 		cmocka_unit_test(lines_that_make_no_sense_are_counted),
+		cmocka_unit_test(perf_maps_of_others_are_not_believed),
 		cmocka_unit_test(perf_map_files_are_read),
 		cmocka_unit_test_teardown(code_is_found_by_its_time, release_file),
 		cmocka_unit_test_teardown(lines_go_with_the_code_that_follows_them, release_file),
