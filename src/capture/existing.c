@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,8 +24,20 @@ static void teller_release(struct teller *teller)
 	free(teller->line);
 }
 
-/* A line of /proc/PID/maps; false when it is no code. `line` is changed. */
-static bool parse_mapping(char *line, struct event_mmap *mmap)
+/* The one character that the kernel escapes there. */
+static void unescape_newlines(char *text)
+{
+	for (char *found; (found = strstr(text, "\\012")); text = found + 1) {
+		*found = '\n';
+		memmove(found + 1, found + 4, strlen(found + 4) + 1);
+	}
+}
+
+/*
+ * A line of /proc/PID/maps; false when it is no code. `line` is changed. The path is as the process itself sees it, as
+ * in the records of the kernel: below its `root`, if it is in a chroot that we see from outside.
+ */
+static bool parse_mapping(char *line, const char *root, struct event_mmap *mmap)
 {
 	uint64_t end;
 	char permissions[5];
@@ -35,6 +48,10 @@ static bool parse_mapping(char *line, struct event_mmap *mmap)
 		return false;
 	char *text = line + path;
 	text[strcspn(text, "\n")] = '\0';
+	unescape_newlines(text);
+	size_t above = strlen(root);
+	if (above && !strncmp(text, root, above) && text[above] == '/')
+		text += above;
 	mmap->length = end - mmap->start;
 	mmap->protection = PROT_EXEC | (permissions[0] == 'r' ? PROT_READ : 0) |
 			   (permissions[1] == 'w' ? PROT_WRITE : 0);
@@ -43,17 +60,27 @@ static bool parse_mapping(char *line, struct event_mmap *mmap)
 	return true;
 }
 
-static int tell_mappings(struct teller *teller, int32_t pid)
+/* "" for the usual one. */
+static void read_root(int32_t pid, char *root, size_t room)
 {
 	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
+	ssize_t length = readlink(path, root, room - 1);
+	root[length > 1 && (size_t)length < room - 1 ? length : 0] = '\0';
+}
+
+static int tell_mappings(struct teller *teller, int32_t pid)
+{
+	char path[64], root[PATH_MAX];
 	int result = 0;
+	read_root(pid, root, sizeof root);
 	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
 	FILE *file = fopen(path, "re");
 	if (!file)
 		return 0;
 	while (result >= 0 && getline(&teller->line, &teller->line_capacity, file) > 0) {
 		struct event_mmap mmap = {.pid = pid, .tid = pid};
-		if (!parse_mapping(teller->line, &mmap))
+		if (!parse_mapping(teller->line, root, &mmap))
 			continue;
 		result = teller->sink->mmap ? teller->sink->mmap(teller->sink->context, &mmap) : 0;
 	}
@@ -68,11 +95,11 @@ static int tell_comm(struct teller *teller, int32_t pid, int32_t tid)
 	FILE *file = fopen(path, "re");
 	if (!file)
 		return 0;
-	bool read = fgets(comm, sizeof comm, file);
+	size_t length = fread(comm, 1, sizeof comm - 1, file);
 	fclose(file);
-	if (!read || !teller->sink->comm)
+	if (!length || !teller->sink->comm)
 		return 0;
-	comm[strcspn(comm, "\n")] = '\0';
+	comm[comm[length - 1] == '\n' ? length - 1 : length] = '\0'; /* the name may have some too */
 	struct event_comm event = {.pid = pid, .tid = tid, .comm = comm};
 	return teller->sink->comm(teller->sink->context, &event);
 }
