@@ -8,6 +8,9 @@
 #define BLOCK_SIZE (256u << 10)
 /* A record without an end in this much is cut at a line, else the whole input could become one block. */
 #define BLOCK_MOST (64u << 20)
+/* A longer line is no stack. A few kilobytes of compressed zeros can be a line of gigabytes. */
+#define LINE_MOST (16u << 20)
+#define LINE_DROPPED "\1" /* what is left of it: a line that no parser knows */
 
 void blocks_init(struct blocks *blocks, struct source *source)
 {
@@ -80,6 +83,23 @@ static size_t find_cut(const char *data, size_t from, size_t size, enum block_bo
 	return 0;
 }
 
+/* Puts LINE_DROPPED in the place of the line that fills the block, however long it is. */
+static void drop_line(struct blocks *blocks, struct block *block)
+{
+	const char *newline = NULL;
+	while (!newline && block->size) {
+		block->size = 0;
+		read_up_to(blocks, block, BLOCK_SIZE);
+		newline = memchr(block->data, '\n', block->size);
+	}
+	size_t length = newline ? (size_t)(newline - block->data) : 0, left = block->size - length;
+	size_t kept = strlen(LINE_DROPPED);
+	reserve(block, kept + left);
+	memmove(block->data + kept, block->data + length, left);
+	memcpy(block->data, LINE_DROPPED, kept);
+	block->size = kept + left;
+}
+
 static size_t cut_or_grow(struct blocks *blocks, struct block *block)
 {
 	size_t searched = 0;
@@ -90,6 +110,12 @@ static size_t cut_or_grow(struct blocks *blocks, struct block *block)
 		size_t cut = find_cut(block->data, searched > 2 ? searched - 2 : 0, block->size, blocks->boundary);
 		if (cut)
 			return cut;
+		if (size >= LINE_MOST && !memchr(block->data, '\n', block->size)) {
+			drop_line(blocks, block);
+			size = BLOCK_SIZE / 2;
+			searched = 0;
+			continue;
+		}
 		if (size >= BLOCK_MOST) {
 			cut = find_cut(block->data, 0, block->size, AT_LINE);
 			if (cut)

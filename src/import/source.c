@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define RAW_SIZE (256u << 10)
 #define XZ_MEMORY (1ull << 30) /* a hostile header can ask for 4 GiB */
@@ -253,6 +254,10 @@ static ssize_t read_zstd(struct source *source, char *to, size_t size, struct er
 		ZSTD_inBuffer in = {.src = source->raw + source->raw_at, .size = source->raw_end - source->raw_at};
 		size_t status = ZSTD_decompressStream(source->zstd, &out, &in);
 		source->raw_at += in.pos;
+		if (ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge)
+			return err_set(err, ERR_FORMAT,
+				       "%s needs more than 128 MB of memory to decompress; use zstd -d --long=31 first",
+				       source->name);
 		if (ZSTD_isError(status))
 			return damaged(source, err, "zstd");
 		source->between_members = status == 0;

@@ -193,3 +193,19 @@ Names keep their bytes in folded output, are made harmless in others.
   $ printf '\033[31mred\033[0m;f 2\n' | wick report >shown && test -s shown && LC_ALL=C grep -c $'\033' shown
   0
   [1]
+
+A few kilobytes of compressed data can be one line of gigabytes. It is one bad line, and takes no memory.
+
+needs: zstd
+
+  $ { echo 'main;a 1'; head -c 40000000 /dev/zero | tr '\0' x; echo; echo 'main;b 2'; } | zstd -q >bomb.zst
+  $ (ulimit -v 400000; wick fold bomb.zst)
+  wick: warning: bomb.zst:2: no count at the end of the line; line skipped
+  main;a 1
+  main;b 2
+  $ { echo 'main;a 1'; head -c 40000000 /dev/zero | tr '\0' x; } | wick fold
+  wick: warning: standard input:2: no count at the end of the line; line skipped
+  main;a 1
+  $ head -c 200000000 /dev/zero | zstd -q --long=30 >long.zst && wick fold long.zst
+  wick: long.zst needs more than 128 MB of memory to decompress; use zstd -d --long=31 first
+  [1]
