@@ -71,15 +71,31 @@ static bool is_steady(const struct perf_event_attr *attr)
 	       attr->config == PERF_COUNT_SW_TASK_CLOCK;
 }
 
+static bool suits_cpus(const struct capture_event *event)
+{
+	enum derive_rule rule = event->derive.rule;
+	return (rule == DERIVE_PASS || rule == DERIVE_CLOCK) && !event->attr.sample_period && is_steady(&event->attr);
+}
+
 void engine_events_use_cpus(struct capture_events *events, struct engine_options *engine)
 {
 	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
 		struct capture_event *event = &events->items[i];
-		enum derive_rule rule = event->derive.rule;
-		event->by_cpu = event->by_engine && (rule == DERIVE_PASS || rule == DERIVE_CLOCK) &&
-				!event->attr.sample_period && is_steady(&event->attr);
+		event->by_cpu = event->by_engine && suits_cpus(event);
 		engine->members.sources |= (uint32_t)event->by_cpu << i;
 	}
+}
+
+bool engine_events_rings_on_cpus(struct capture_events *events)
+{
+	bool some = false;
+	for (size_t i = 0; i < events->count; i++) {
+		struct capture_event *event = &events->items[i];
+		event->by_cpu = suits_cpus(event) && event->attr.type != PERF_TYPE_TRACEPOINT && !event->path &&
+				!event->everywhere && !event->bare;
+		some = some || event->by_cpu;
+	}
+	return some;
 }
 
 /* The programs are not called by the tracepoint but by the event of the same moment, and tell the state themselves. */

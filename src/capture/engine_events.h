@@ -12,6 +12,8 @@ void engine_events_unmark(struct capture_events *events);
 void engine_events_describe(const struct capture_events *events, bool singly, struct engine_options *engine);
 /* Opens those that happen at intervals on CPUs instead of threads: threads shorter than an interval count then too. */
 void engine_events_use_cpus(struct capture_events *events, struct engine_options *engine);
+/* The same without the engine; false when there are none. */
+bool engine_events_rings_on_cpus(struct capture_events *events);
 /* The engine takes them as described. True when sizes of huge pages get lost by that. */
 bool engine_events_taken(struct capture_events *events, const struct engine_options *engine);
 

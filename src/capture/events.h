@@ -20,7 +20,7 @@ struct capture_event {
 	bool everywhere; /* on all threads, whoever is recorded */
 	bool bare; /* its samples need no stack */
 	bool by_engine; /* a BPF program takes its samples; else they come by a ring */
-	bool by_cpu; /* and is called on CPUs, not on the threads of the target */
+	bool by_cpu; /* it is opened on CPUs, not on the threads of the target, and its samples are of members only */
 	struct derive_source derive; /* what is made of its samples */
 	char *path; /* of a uprobe: the attributes point to it; else NULL */
 };

@@ -227,6 +227,8 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 		engine_tap_enable_cpus(&recorder->tap);
 	} else if (recorder->engine && recorder->target.command && !recorder->target.clock) {
 		engine_add_member(recorder->engine, recorder->target.command);
+	} else if (recorder->by_members && recorder->target.command && !recorder->target.clock && !on_exec) {
+		members_add(&recorder->members, recorder->target.command);
 	}
 	recorder->samples_on = on_exec;
 	recorder->started = now();
@@ -330,6 +332,8 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 		*early = build_ids_sink(&recorder->early_filler, recorder->build_ids, early);
 		ordered = engine_tap_sink(&recorder->tap, &both);
 		engine_start(recorder->engine, codes);
+	} else if (recorder->by_members) {
+		ordered = members_sink(&recorder->members, &both);
 	}
 	struct event_tee asleep = {.first = recorder->engine ? recorder->tap.guest.early : (struct event_sink){0},
 				   .second = both};

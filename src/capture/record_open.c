@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define MEMBERS_FREQUENCY_MOST 4000
+
 void recorder_note(const struct recorder *recorder, const char *format, ...)
 {
 	CLEANUP_BUF struct buf text = {0};
@@ -78,8 +80,8 @@ static int choose_found(struct recorder *recorder, struct err *err)
 	return target_add_found(&recorder->target, &wish, what.data, err);
 }
 
-/* Asks the kernel whether it can follow a cgroup: another hierarchy may have its perf_event controller. */
-static bool can_follow_cgroup(int folder, int32_t cpu)
+/* Asks the kernel: whether it follows a cgroup, whose perf_event controller may be in another hierarchy, or anybody. */
+static bool can_open(int32_t task, int32_t cpu, unsigned long flags)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -87,7 +89,7 @@ static bool can_follow_cgroup(int folder, int32_t cpu)
 		.config = PERF_COUNT_SW_DUMMY,
 		.disabled = 1,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, folder, cpu, -1, PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+	int fd = (int)syscall(SYS_perf_event_open, &attr, task, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
@@ -100,7 +102,7 @@ static int choose_cgroup(struct recorder *recorder, const struct capture_limits 
 		return folder;
 	bool allowed = limits->whole_system;
 	struct check_system system = check_this_system();
-	bool by_kernel = allowed && can_follow_cgroup(folder, recorder->target.cpus[0]);
+	bool by_kernel = allowed && can_open(folder, recorder->target.cpus[0], PERF_FLAG_PID_CGROUP);
 	if (!by_kernel)
 		recorder_note(recorder, "recording only processes that are in the cgroup now, and their children: %s",
 			      allowed ? "the perf_event controller is in another hierarchy" : denied_step(&system));
@@ -248,6 +250,21 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
 	return 0;
 }
 
+/*
+ * The same in wick, by what the rings tell of forks and exits. Not where only some CPUs are recorded: a fork on another
+ * one would be missed. And not at high frequencies, where the copies of strangers' stacks cost too much, and few threads
+ * are shorter than a period.
+ */
+static void choose_ring_members(struct recorder *recorder, const struct capture_limits *limits)
+{
+	const struct recorder_options *options = &recorder->options;
+	const struct target *target = &recorder->target;
+	recorder->by_members = !recorder->engine && limits->whole_system && !target_is_by_cpu(target) &&
+			       !options->cpus && options->period != 1 &&
+			       (options->period || options->frequency <= MEMBERS_FREQUENCY_MOST) &&
+			       can_open(-1, target->cpus[0], 0) && engine_events_rings_on_cpus(options->events);
+}
+
 bool recorder_uses_engine(const struct recorder *recorder, struct engine_statistics *ret_statistics)
 {
 	if (recorder->engine && ret_statistics)
@@ -341,6 +358,8 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
 	if (!result)
 		result = choose_engine(recorder, &limits, &rings.shape, err);
+	if (!result)
+		choose_ring_members(recorder, &limits);
 	if (!result) {
 		struct record_types_options types = types_options(recorder);
 		record_types_note_missing(options->events, &types);
@@ -363,6 +382,10 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 					 options->cpus, err);
 	if (!result)
 		cpu_time_open(&recorder->cpu_time, &recorder->target, options->inherit, rings.shape.enable_on_exec);
+	if (!result && recorder->by_members)
+		members_init(&recorder->members, &recorder->target, options->events, options->inherit);
+	if (!result && recorder->by_members && rings.shape.enable_on_exec)
+		recorder->members.awaited = recorder->target.command;
 	if (!result && recorder->engine)
 		rings_invite(recorder->rings, &recorder->tap.guest);
 	if (!result)
@@ -394,6 +417,7 @@ void recorder_close(struct recorder *recorder)
 	engine_tap_release(&recorder->tap);
 	rings_close(recorder->rings);
 	engine_close(recorder->engine);
+	members_release(&recorder->members);
 	for (size_t i = 0; i < recorder->process_count; i++)
 		close(recorder->process_fds[i]);
 	free(recorder->process_fds);

@@ -6,6 +6,7 @@
 #include "capture/cgroups.h"
 #include "capture/cpu_time.h"
 #include "capture/engine_tap.h"
+#include "capture/members.h"
 #include "capture/record.h"
 #include "capture/rings.h"
 
@@ -19,6 +20,8 @@ struct recorder {
 	struct rings *rings;
 	struct engine *engine; /* NULL: the rings bring the samples too */
 	struct engine_tap tap;
+	bool by_members; /* events of rings are opened on CPUs, and this says whose samples count: */
+	struct members members;
 	struct cpu_time cpu_time;
 	sigset_t signals, old_mask;
 	bool blocked;

@@ -125,6 +125,13 @@ static int map_ring(struct rings *rings, struct ring *ring, int fd, struct err *
 	}
 }
 
+/* The first event of a ring decides when its reader is woken up. */
+static void wake_up_at_quarter(struct perf_event_attr *attr, const struct rings *rings)
+{
+	attr->watermark = 1;
+	attr->wakeup_watermark = (uint32_t)(rings->size / 4);
+}
+
 /* Opens one event on one thread and CPU and lets it write to the CPU's ring. */
 static int add_event(struct rings *rings, struct ring *ring, struct perf_event_attr *attr, uint32_t source,
 		     const struct target *target, int32_t task, struct err *err)
@@ -143,6 +150,12 @@ static int add_event(struct rings *rings, struct ring *ring, struct perf_event_a
 	return map_ring(rings, ring, fd, err);
 }
 
+/* Opened on all threads, whoever the target is. */
+static bool is_on_cpus(const struct capture_event *event)
+{
+	return event->everywhere || (event->by_cpu && !event->by_engine);
+}
+
 /* All events of one task on one CPU. */
 static int add_task(struct rings *rings, struct ring *ring, struct rings_options *options, size_t number,
 		    bool *ret_gone, struct err *err)
@@ -151,10 +164,11 @@ static int add_task(struct rings *rings, struct ring *ring, struct rings_options
 	int32_t task = open_tasks(options->target, &count)[number];
 	struct perf_event_attr tracking = attr_tracking(&options->shape);
 	struct capture_events *events = options->events;
+	wake_up_at_quarter(&tracking, rings);
 	for (size_t i = 0; i <= events->count; i++) {
 		bool last = i == events->count;
 		struct perf_event_attr *attr = last ? &tracking : &events->items[i].attr;
-		if (!last && (events->items[i].everywhere || events->items[i].by_engine))
+		if (!last && (is_on_cpus(&events->items[i]) || events->items[i].by_engine))
 			continue;
 		err->code = 0;
 		int result = add_event(rings, ring, attr, (uint32_t)i, options->target, task, err);
@@ -173,13 +187,12 @@ static int add_task(struct rings *rings, struct ring *ring, struct rings_options
 	return 0;
 }
 
-/* Events that are recorded on all threads, whoever the target is. */
 static int add_everywhere(struct rings *rings, struct rings_options *options, struct err *err)
 {
 	struct capture_events *events = options->events;
 	const struct target all = {.whole_system = true, .cgroup = -1};
 	for (size_t i = 0; i < events->count; i++)
-		for (size_t cpu = 0; cpu < rings->count && events->items[i].everywhere; cpu++) {
+		for (size_t cpu = 0; cpu < rings->count && is_on_cpus(&events->items[i]); cpu++) {
 			err->code = 0;
 			int result = add_event(rings, &rings->items[cpu], &events->items[i].attr, (uint32_t)i, &all, -1,
 					       err);
@@ -211,17 +224,20 @@ static int open_all(struct rings *rings, struct rings_options *options, struct e
 	size_t count, gone_count = 0;
 	open_tasks(target, &count);
 	rings->denied = 0;
+	int result = add_everywhere(rings, options, err);
+	if (result)
+		return result;
 	for (size_t i = 0; i < count; i++) {
 		bool gone = false;
 		for (size_t cpu = 0; cpu < rings->count && !gone; cpu++) {
-			int result = add_task(rings, &rings->items[cpu], options, i, &gone, err);
+			result = add_task(rings, &rings->items[cpu], options, i, &gone, err);
 			if (result)
 				return result;
 		}
 		gone_count += gone;
 	}
 	if (gone_count < count)
-		return add_everywhere(rings, options, err);
+		return 0;
 	return rings->denied ? open_refused(NULL, target, rings->denied_task, EACCES, err) :
 			       err_set(err, ERR_SYSTEM, "the process ended before it could be recorded");
 }
@@ -231,7 +247,10 @@ size_t rings_denied(const struct rings *rings)
 	return rings->denied;
 }
 
-/* Room for what a quarter of a second brings: on a busy machine it may take that long until wick gets a CPU. */
+/*
+ * Room for what a second brings. Records stay for two rounds, and on a busy machine it takes a while until wick gets a
+ * CPU; all this time others fill the ring too, where an event is opened on CPUs.
+ */
 static size_t first_size(const struct rings_options *options)
 {
 	const struct attr_shape *shape = &options->shape;
@@ -244,7 +263,7 @@ static size_t first_size(const struct rings_options *options)
 		if (!event->by_engine)
 			rate += each ? RING_MOST : shape->frequency; /* RING_MOST: as often as it happens */
 	}
-	while (size < RING_MOST && size * 2 * cpus <= ALL_RINGS_MOST && size < record * rate / 4)
+	while (size < RING_MOST && size * 2 * cpus <= ALL_RINGS_MOST && size < record * rate)
 		size *= 2;
 	while (size > RING_LEAST && size * cpus > ALL_RINGS_MOST)
 		size /= 2;
@@ -301,10 +320,9 @@ int rings_open(struct rings **ret_rings, struct rings_options *options, struct e
 	for (size_t i = 0; i < options->events->count; i++) {
 		struct perf_event_attr *attr = &options->events->items[i].attr;
 		attr_shape_event(attr, &options->shape, options->events->items[i].bare);
-		if (options->events->items[i].everywhere)
+		if (is_on_cpus(&options->events->items[i]))
 			attr->inherit = attr->enable_on_exec = 0;
-		attr->watermark = 1;
-		attr->wakeup_watermark = (uint32_t)(rings->size / 4);
+		wake_up_at_quarter(attr, rings);
 	}
 	int result;
 	/* The limit of locked memory is shared by all rings: when a later one does not fit, all become smaller. */

@@ -1,6 +1,10 @@
 /*
  * usage: short threads|processes COUNT MICROSECONDS: starts threads or processes one after the other, each of which
  * computes for so long and ends. Writes the CPU time of all in nanoseconds to standard output.
+ *
+ * short serve SOCKET MICROSECONDS: a server with four threads that take requests; half of each is computed in a thread
+ * that is started for it. Ends at the request to, and writes its CPU time. short load SOCKET COUNT: so many requests,
+ * four at a time, then the request to end.
  */
 #include "spin.h"
 
@@ -8,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,11 +65,86 @@ static long cpu_time(int who)
 	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
+/* --- a server and its clients --- */
+
+enum { POOL = 4 };
+
+static int listener;
+
+static int open_socket(const char *path, struct sockaddr_un *address)
+{
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	strncpy(address->sun_path, path, sizeof address->sun_path - 1);
+	return socket(AF_UNIX, SOCK_STREAM, 0);
+}
+
+static void *take_requests(void *context)
+{
+	for (;;) {
+		char request = 'q';
+		int connection = accept(listener, NULL, NULL);
+		if (connection < 0 || read(connection, &request, 1) != 1 || request == 'q') {
+			shutdown(listener, SHUT_RDWR); /* the others end too */
+			close(connection);
+			return context;
+		}
+		compute();
+		start(1);
+		(void)!write(connection, &request, 1);
+		close(connection);
+	}
+}
+
+static int serve(const char *path)
+{
+	struct sockaddr_un address;
+	pthread_t threads[POOL];
+	listener = open_socket(path, &address);
+	if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 64))
+		return 1;
+	life /= 2;
+	for (int i = 0; i < POOL; i++)
+		if (pthread_create(&threads[i], NULL, take_requests, NULL))
+			return 1;
+	for (int i = 0; i < POOL; i++)
+		pthread_join(threads[i], NULL);
+	printf("%ld\n", cpu_time(RUSAGE_SELF));
+	return 0;
+}
+
+static int ask(const char *path, char request)
+{
+	struct sockaddr_un address;
+	int connection = open_socket(path, &address);
+	int failed = connect(connection, (struct sockaddr *)&address, sizeof address) ||
+		     write(connection, &request, 1) != 1 || (read(connection, &request, 1) != 1 && request != 'q');
+	close(connection);
+	return failed;
+}
+
+static int load(const char *path, long count)
+{
+	int failed = 0, status;
+	for (int i = 0; i < POOL; i++)
+		if (fork() == 0) {
+			for (long done = 0; done < count / POOL; done++)
+				failed |= ask(path, 'r');
+			_exit(failed);
+		}
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed | ask(path, 'q');
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 4)
 		return 2;
+	if (strcmp(argv[1], "load") == 0)
+		return load(argv[2], atol(argv[3])) != 0;
 	life = atol(argv[3]);
+	if (strcmp(argv[1], "serve") == 0)
+		return serve(argv[2]);
 	for (long i = 0; i < atol(argv[2]); i++)
 		start(strcmp(argv[1], "threads") == 0);
 	printf("%ld\n", cpu_time(RUSAGE_SELF) + cpu_time(RUSAGE_CHILDREN));

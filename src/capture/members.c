@@ -1,0 +1,188 @@
+#include "capture/members.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+
+#define GONE_LEAST 64 /* fewer are not worth making room */
+
+static struct member *find(const struct members *members, int32_t id)
+{
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&members->index, hash_u64((uint32_t)id), &probe); i != INDEX_NONE;
+	     i = index_map_next(&members->index, &probe))
+		if (members->items[i].id == id)
+			return &members->items[i];
+	return NULL;
+}
+
+/* A table of indexes forgets nothing, so that it is built again without those that are gone. */
+static void make_room(struct members *members)
+{
+	size_t kept = 0;
+	index_map_clear(&members->index);
+	for (size_t i = 0; i < members->count; i++) {
+		if (!members->items[i].threads)
+			continue;
+		members->items[kept] = members->items[i];
+		index_map_insert(&members->index, hash_u64((uint32_t)members->items[kept].id), (uint32_t)kept);
+		kept++;
+	}
+	members->count = kept;
+	members->gone = 0;
+}
+
+static void add(struct members *members, int32_t id, int32_t threads)
+{
+	struct member *known = find(members, id);
+	if (known) {
+		members->gone -= !known->threads;
+		*known = (struct member){.id = id, .threads = threads};
+		return;
+	}
+	if (members->gone >= GONE_LEAST && members->gone * 2 > members->count)
+		make_room(members);
+	MEM_ROOM(members->items, members->count, members->capacity);
+	index_map_insert(&members->index, hash_u64((uint32_t)id), (uint32_t)members->count);
+	members->items[members->count++] = (struct member){.id = id, .threads = threads};
+}
+
+static int32_t count_threads(int32_t pid)
+{
+	char path[64];
+	int32_t count = 0;
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *directory = opendir(path);
+	for (struct dirent *entry; directory && (entry = readdir(directory));)
+		count += isdigit((unsigned char)entry->d_name[0]) != 0;
+	if (directory)
+		closedir(directory);
+	return count;
+}
+
+void members_add(struct members *members, int32_t id)
+{
+	int32_t threads = members->threads ? 1 : count_threads(id);
+	add(members, id, threads > 0 ? threads : 1);
+}
+
+void members_init(struct members *members, const struct target *target, const struct capture_events *events,
+		  bool children)
+{
+	*members = (struct members){.threads = target->by_thread, .children = children, .events = events};
+	for (size_t i = 0; i < (members->threads ? target->tid_count : target->pid_count); i++) {
+		int32_t id = members->threads ? target->tids[i] : target->pids[i];
+		if (id != target->command)
+			members_add(members, id);
+	}
+}
+
+void members_release(struct members *members)
+{
+	free(members->items);
+	index_map_release(&members->index);
+	*members = (struct members){0};
+}
+
+bool members_has(const struct members *members, int32_t pid, int32_t tid)
+{
+	const struct member *member = find(members, members->threads ? tid : pid);
+	return member && member->threads;
+}
+
+static void leave(struct members *members, struct member *member)
+{
+	members->gone += member->threads != 0;
+	member->threads = 0;
+}
+
+/* --- records --- */
+
+static int take_sample(void *context, const struct event_sample *sample)
+{
+	struct members *members = context;
+	bool by_cpu = sample->source < members->events->count && members->events->items[sample->source].by_cpu;
+	if (!members->next.sample || (by_cpu && !members_has(members, sample->pid, sample->tid)))
+		return 0;
+	return members->next.sample(members->next.context, sample);
+}
+
+static int take_fork(void *context, const struct event_task *task)
+{
+	struct members *members = context;
+	struct member *parent = find(members, members->threads ? task->parent_tid : task->parent_pid);
+	if (parent && parent->threads && members->children) {
+		if (!members->threads && task->pid == task->parent_pid)
+			parent->threads++;
+		else
+			add(members, members->threads ? task->tid : task->pid, 1);
+	}
+	return members->next.fork ? members->next.fork(members->next.context, task) : 0;
+}
+
+/*
+ * A process ends with its last thread. Records of forks may be lost: so many threads may be there, though they were not
+ * counted, as long as the first one is.
+ */
+static int take_exit(void *context, const struct event_task *task)
+{
+	struct members *members = context;
+	struct member *member = find(members, members->threads ? task->tid : task->pid);
+	int result = members->next.exit ? members->next.exit(members->next.context, task) : 0;
+	if (!member || !member->threads)
+		return result;
+	member->ended = member->ended || task->pid == task->tid || members->threads;
+	if (member->ended && member->threads == 1)
+		leave(members, member);
+	else if (member->threads > 1)
+		member->threads--;
+	return result;
+}
+
+/* A thread that executes a program is the only one left of its process, and gets the number of that. */
+static int take_comm(void *context, const struct event_comm *comm)
+{
+	struct members *members = context;
+	if (comm->exec && comm->pid == members->awaited) {
+		add(members, comm->pid, 1);
+		members->awaited = 0;
+	} else if (comm->exec && members_has(members, comm->pid, comm->tid)) {
+		add(members, members->threads ? comm->tid : comm->pid, 1);
+	}
+	return members->next.comm ? members->next.comm(members->next.context, comm) : 0;
+}
+
+#define PASS(name, type)                                                            \
+	static int pass_##name(void *context, const struct type *record)            \
+	{                                                                           \
+		const struct event_sink *next = &((struct members *)context)->next; \
+		return next->name ? next->name(next->context, record) : 0;          \
+	}
+PASS(mmap, event_mmap)
+PASS(lost, event_lost)
+PASS(ksymbol, event_ksymbol)
+PASS(cgroup, event_cgroup)
+PASS(namespaces, event_namespaces)
+PASS(context_switch, event_switch)
+#undef PASS
+
+struct event_sink members_sink(struct members *members, const struct event_sink *next)
+{
+	members->next = *next;
+	return (struct event_sink){
+		.context = members,
+		.sample = take_sample,
+		.mmap = pass_mmap,
+		.comm = take_comm,
+		.fork = take_fork,
+		.exit = take_exit,
+		.lost = pass_lost,
+		.ksymbol = pass_ksymbol,
+		.cgroup = pass_cgroup,
+		.namespaces = pass_namespaces,
+		.context_switch = pass_context_switch,
+	};
+}
