@@ -15,10 +15,11 @@ enum call_graph {
 };
 
 #define STACK_SIZE_MOST 63488u /* a record has at most 64 KiB, with everything else that is in it */
+#define STACK_SIZE_USUAL 16384u /* where rings have no room for more */
 
 struct attr_shape {
 	enum call_graph call_graph;
-	uint32_t stack_size; /* bytes of CALL_GRAPH_DWARF, a multiple of 8 */
+	uint32_t stack_size; /* bytes of CALL_GRAPH_DWARF, a multiple of 8; 0: as much as the rings have room for */
 	uint64_t frequency; /* samples a second, or: */
 	uint64_t period; /* one of so many events; 0: by frequency */
 	bool inherit; /* threads and processes born later too */

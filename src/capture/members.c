@@ -24,15 +24,15 @@ static void make_room(struct members *members)
 {
 	size_t kept = 0;
 	index_map_clear(&members->index);
+	members->gone = 0;
 	for (size_t i = 0; i < members->count; i++) {
-		if (!members->items[i].threads)
+		if (!members->items[i].threads && !members->items[i].coming)
 			continue;
 		members->items[kept] = members->items[i];
 		index_map_insert(&members->index, hash_u64((uint32_t)members->items[kept].id), (uint32_t)kept);
-		kept++;
+		members->gone += !members->items[kept++].threads;
 	}
 	members->count = kept;
-	members->gone = 0;
 }
 
 static void add(struct members *members, int32_t id, int32_t threads)
@@ -93,6 +93,23 @@ bool members_has(const struct members *members, int32_t pid, int32_t tid)
 	return member && member->threads;
 }
 
+void members_expect(struct members *members, const struct event_task *task)
+{
+	int32_t child = members->threads ? task->tid : task->pid;
+	if (!members->children || !members_expects(members, task->parent_pid, task->parent_tid) ||
+	    members_expects(members, task->pid, task->tid))
+		return;
+	add(members, child, 0);
+	members->gone++;
+	find(members, child)->coming = true;
+}
+
+bool members_expects(const struct members *members, int32_t pid, int32_t tid)
+{
+	const struct member *member = find(members, members->threads ? tid : pid);
+	return (member && (member->threads || member->coming)) || (members->awaited && pid == members->awaited);
+}
+
 static void leave(struct members *members, struct member *member)
 {
 	members->gone += member->threads != 0;
@@ -107,7 +124,10 @@ static int take_sample(void *context, const struct event_sample *sample)
 	bool by_cpu = sample->source < members->events->count && members->events->items[sample->source].by_cpu;
 	if (!members->next.sample || (by_cpu && !members_has(members, sample->pid, sample->tid)))
 		return 0;
-	return members->next.sample(members->next.context, sample);
+	if (!members->tails)
+		return members->next.sample(members->next.context, sample);
+	struct event_sample whole = tails_complete(members->tails, sample);
+	return members->next.sample(members->next.context, &whole);
 }
 
 static int take_fork(void *context, const struct event_task *task)

@@ -8,12 +8,14 @@
 
 #include "base/index_map.h"
 #include "capture/events.h"
+#include "capture/tails.h"
 #include "capture/target.h"
 
 struct member {
 	int32_t id;
 	int32_t threads; /* that are alive, or more where some ended before their end was recorded */
 	bool ended; /* the first thread of the process */
+	bool coming; /* its beginning was seen, and is delivered soon */
 };
 
 struct members {
@@ -21,10 +23,11 @@ struct members {
 	bool children; /* those of a member become members */
 	int32_t awaited; /* a process that becomes a member when it executes a program; 0: none */
 	const struct capture_events *events;
+	struct tails *tails; /* completes samples; NULL: they are as they are */
 	struct event_sink next;
 	struct member *items;
 	size_t count, capacity;
-	size_t gone; /* items that are no members any more */
+	size_t gone; /* items that are no members any more, or not yet */
 	struct index_map index;
 };
 
@@ -37,6 +40,9 @@ void members_init(struct members *members, const struct target *target, const st
 void members_release(struct members *members);
 void members_add(struct members *members, int32_t id);
 bool members_has(const struct members *members, int32_t pid, int32_t tid);
+/* A fork that was seen before its turn; and whether somebody is a member already, or will be when it is delivered. */
+void members_expect(struct members *members, const struct event_task *task);
+bool members_expects(const struct members *members, int32_t pid, int32_t tid);
 
 /* A sink for records in the order of time, of which `next` gets all but the samples of others. Both must stay. */
 struct event_sink members_sink(struct members *members, const struct event_sink *next);

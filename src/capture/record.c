@@ -1,4 +1,5 @@
 /* The recording itself: from the first sample to the end. record_open.c is what comes before and after. */
+#include "base/buf.h"
 #include "capture/existing.h"
 #include "capture/recorder.h"
 #include "capture/sleepers.h"
@@ -17,9 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SHORT_ROUND_MS 4 /* where stacks have to be read before they change */
 #define ROUND_MS 100 /* between two looks at rings that did not fill up */
 #define LONG_ROUND_MS 250 /* of a whole system, where processes come and go all the time and map the same files */
 #define SECOND 1000000000ull
+#define MILLISECOND 1000000ull
 #define READER_PRIORITY (-10)
 
 static uint64_t now(void)
@@ -102,11 +105,16 @@ static void take_signal(struct recorder *recorder)
 	}
 }
 
+static uint64_t round_of(const struct recorder *recorder)
+{
+	return target_is_by_cpu(&recorder->target) ? LONG_ROUND_MS : ROUND_MS;
+}
+
 /* Milliseconds until something must be done without being woken up. */
 static int patience(const struct recorder *recorder, uint64_t time)
 {
-	uint64_t round = target_is_by_cpu(&recorder->target) ? LONG_ROUND_MS : ROUND_MS;
-	uint64_t until = time + round * (SECOND / 1000);
+	uint64_t until = time +
+			 (tails_hurry(&recorder->tails, time) ? SHORT_ROUND_MS : round_of(recorder)) * MILLISECOND;
 	const struct recorder_options *options = &recorder->options;
 	if (!recorder->samples_on && recorder->started + options->delay < until)
 		until = recorder->started + options->delay;
@@ -148,8 +156,8 @@ static void begin_samples(struct recorder *recorder)
 	if (sleepers && recorder->engine)
 		engine_registers(recorder->engine, sleepers_registers, sleepers);
 	if (sleepers)
-		sleepers_tell(sleepers, recorder->options.stack_size, recorder->kernel && !recorder->options.no_kernel,
-			      recorder->cgroups, &recorder->asleep);
+		sleepers_tell(sleepers, recorder->options.stack_size ? recorder->options.stack_size : STACK_SIZE_MOST,
+			      recorder->kernel && !recorder->options.no_kernel, recorder->cgroups, &recorder->asleep);
 	sleepers_free(sleepers);
 }
 
@@ -205,6 +213,9 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 	if (result >= 0 && recorder->engine)
 		result = engine_tap_count(&recorder->tap, false);
 	recorder->progress.until = recorder->engine ? recorder->tap.counted : drained;
+	if (tails_hurry(&recorder->tails, drained) && drained - recorder->rounded < ROUND_MS * MILLISECOND)
+		return result;
+	recorder->rounded = drained;
 	if (recorder->options.progress)
 		recorder->options.progress(recorder->options.context, &recorder->progress);
 	return result;
@@ -313,8 +324,35 @@ static void stop_engine(struct recorder *recorder)
 			      unfollowed);
 }
 
+/* The workers may still unwind some of the last ones. */
+static void report_tails(const struct recorder *recorder)
+{
+	const struct tails *tails = &recorder->tails;
+	uint64_t completed = tails->needs ? atomic_load(&tails->needs->completed) : 0;
+	CLEANUP_BUF struct buf text = {0};
+	if (!recorder->options.detail || (!completed && !tails->changed && !tails->denied))
+		return;
+	buf_printf(&text,
+		   "ring engine: %" PRIu64 " stacks larger than their copies were completed from memory of the "
+		   "process, %" PRIu64 " had changed",
+		   completed, tails->changed);
+	if (tails->denied)
+		buf_str(&text, "; not permitted for all processes");
+	recorder->options.detail(recorder->options.context, text.data);
+}
+
+/* Without the engine: stacks are completed while their processes run. */
+static void begin_rings(struct recorder *recorder, struct stack_needs *needs)
+{
+	if (recorder->options.call_graph != CALL_GRAPH_DWARF)
+		return;
+	tails_init(&recorder->tails, needs, recorder->by_members ? &recorder->members : NULL);
+	recorder->members.tails = &recorder->tails;
+	rings_invite(recorder->rings, &recorder->tails.guest);
+}
+
 int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct codes *codes,
-		 struct recorder_result *ret_result, struct err *err)
+		 struct stack_needs *needs, struct recorder_result *ret_result, struct err *err)
 {
 	struct event_tee tee = {
 		.first = {.context = recorder, .sample = count_sample, .lost = count_lost, .exit = take_exit},
@@ -332,7 +370,8 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 		*early = build_ids_sink(&recorder->early_filler, recorder->build_ids, early);
 		ordered = engine_tap_sink(&recorder->tap, &both);
 		engine_start(recorder->engine, codes);
-	} else if (recorder->by_members) {
+	} else {
+		begin_rings(recorder, needs);
 		ordered = members_sink(&recorder->members, &both);
 	}
 	struct event_tee asleep = {.first = recorder->engine ? recorder->tap.guest.early : (struct event_sink){0},
@@ -355,6 +394,8 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 		code = finish(recorder, &ordered, &both);
 	if (recorder->engine)
 		stop_engine(recorder);
+	else
+		report_tails(recorder);
 	ask_to_end(recorder);
 	result.last = recorder->progress;
 	result.end = recorder->end;

@@ -12,6 +12,7 @@
 #include "capture/target.h"
 #include "capture/types.h"
 #include "event/event.h"
+#include "event/stack_needs.h"
 
 #include <stdatomic.h>
 
@@ -47,7 +48,7 @@ struct recorder_options {
 	bool timeline; /* every sample is told of with its time, also by the BPF engine */
 	uint32_t kernel_memory; /* of the BPF engine, MiB; 0: the default */
 	enum call_graph call_graph;
-	uint32_t stack_size, max_depth; /* max_depth 0: the default */
+	uint32_t stack_size, max_depth; /* 0: the default */
 	uint64_t frequency, period;
 	bool inherit;
 	bool no_kernel; /* samples of user space only */
@@ -90,11 +91,12 @@ const struct event_source *recorder_sources(const struct recorder *recorder, siz
 bool recorder_uses_engine(const struct recorder *recorder, struct engine_statistics *ret_statistics);
 
 /*
- * Records. `codes` has the unwind tables of the modules that the sink hears of. Returns 0, what the sink returned, or a
+ * Records. `codes` has the unwind tables of the modules that the sink hears of, and `needs` is what it learns of stacks
+ * that were copied in part. Returns 0, what the sink returned, or a
  * failure. A command that still runs then is asked to end.
  */
 int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct codes *codes,
-		 struct recorder_result *ret_result, struct err *err);
+		 struct stack_needs *needs, struct recorder_result *ret_result, struct err *err);
 /* Signals have their usual effect again: to be called when everything is safe that a second Ctrl-C must not cost. */
 void recorder_unblock_signals(struct recorder *recorder);
 

@@ -382,7 +382,7 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 					 options->cpus, err);
 	if (!result)
 		cpu_time_open(&recorder->cpu_time, &recorder->target, options->inherit, rings.shape.enable_on_exec);
-	if (!result && recorder->by_members)
+	if (!result && !recorder->engine)
 		members_init(&recorder->members, &recorder->target, options->events, options->inherit);
 	if (!result && recorder->by_members && rings.shape.enable_on_exec)
 		recorder->members.awaited = recorder->target.command;
@@ -418,6 +418,7 @@ void recorder_close(struct recorder *recorder)
 	rings_close(recorder->rings);
 	engine_close(recorder->engine);
 	members_release(&recorder->members);
+	tails_release(&recorder->tails);
 	for (size_t i = 0; i < recorder->process_count; i++)
 		close(recorder->process_fds[i]);
 	free(recorder->process_fds);

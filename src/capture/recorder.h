@@ -22,6 +22,8 @@ struct recorder {
 	struct engine_tap tap;
 	bool by_members; /* events of rings are opened on CPUs, and this says whose samples count: */
 	struct members members;
+	struct tails tails; /* of stacks in rings */
+	uint64_t rounded; /* when progress was last told of */
 	struct cpu_time cpu_time;
 	sigset_t signals, old_mask;
 	bool blocked;

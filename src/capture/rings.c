@@ -19,6 +19,7 @@
 #define RING_USUAL (512u << 10) /* not less unless the limit of locked memory demands it */
 #define ALL_RINGS_MOST (256u << 20) /* on a machine with many CPUs each ring gets less */
 #define RECORD_USUAL 1024u /* bytes of a sample without its stack copy */
+#define RECORDS_LEAST 8u /* that a ring has room for */
 #define RING_LEAST (32u << 10)
 #define RECORD_MOST 65536u
 #define ROUND_LEAST 20000000ull /* nanoseconds */
@@ -109,20 +110,14 @@ static void fit_to_kernel(struct rings_options *options)
 static int map_ring(struct rings *rings, struct ring *ring, int fd, struct err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	for (;;) {
-		void *start = mmap(NULL, page + rings->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (start != MAP_FAILED) {
-			ring->page = start;
-			ring->data = (uint8_t *)start + page;
-			return 0;
-		}
-		bool first = ring == rings->items;
-		if ((errno != EPERM && errno != ENOMEM) || rings->size <= RING_LEAST || !first)
-			return errno == EPERM ?
-				       -EAGAIN :
-				       err_set(err, ERR_SYSTEM, "cannot map a ring buffer: %s", strerror(errno));
-		rings->size /= 2;
-	}
+	void *start = mmap(NULL, page + rings->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (start == MAP_FAILED)
+		return errno == EPERM || (errno == ENOMEM && rings->size > RING_LEAST) ?
+			       -EAGAIN :
+			       err_set(err, ERR_SYSTEM, "cannot map a ring buffer: %s", strerror(errno));
+	ring->page = start;
+	ring->data = (uint8_t *)start + page;
+	return 0;
 }
 
 /* The first event of a ring decides when its reader is woken up. */
@@ -247,6 +242,32 @@ size_t rings_denied(const struct rings *rings)
 	return rings->denied;
 }
 
+/* Samples a second on a CPU, as far as that is known. */
+static uint64_t record_rate(const struct rings_options *options)
+{
+	const struct attr_shape *shape = &options->shape;
+	uint64_t rate = 0;
+	for (size_t i = 0; i < options->events->count; i++) {
+		const struct capture_event *event = &options->events->items[i];
+		/* Once shaped, an event has either. */
+		bool each = shape->period || event->attr.type == PERF_TYPE_TRACEPOINT ||
+			    (event->attr.sample_period && !event->attr.freq);
+		if (!event->by_engine)
+			rate += each ? RING_MOST : shape->frequency; /* RING_MOST: as often as it happens */
+	}
+	return rate;
+}
+
+/* The largest copy of which a ring holds those of a quarter of a second, and some in any case. */
+static uint32_t copy_size(const struct rings *rings, const struct rings_options *options)
+{
+	uint32_t copy = STACK_SIZE_MOST;
+	uint64_t least = record_rate(options) / 4 > RECORDS_LEAST ? record_rate(options) / 4 : RECORDS_LEAST;
+	while (copy > STACK_SIZE_USUAL && (RECORD_USUAL + copy) * least > rings->size)
+		copy = copy > 2 * STACK_SIZE_USUAL ? 2 * STACK_SIZE_USUAL : STACK_SIZE_USUAL;
+	return copy;
+}
+
 /*
  * Room for what a second brings. Records stay for two rounds, and on a busy machine it takes a while until wick gets a
  * CPU; all this time others fill the ring too, where an event is opened on CPUs.
@@ -254,15 +275,10 @@ size_t rings_denied(const struct rings *rings)
 static size_t first_size(const struct rings_options *options)
 {
 	const struct attr_shape *shape = &options->shape;
-	uint64_t record = RECORD_USUAL + (shape->call_graph == CALL_GRAPH_DWARF ? shape->stack_size : 0);
-	uint64_t rate = 0;
+	uint32_t copy = shape->stack_size ? shape->stack_size : STACK_SIZE_MOST;
+	uint64_t record = RECORD_USUAL + (shape->call_graph == CALL_GRAPH_DWARF ? copy : 0);
+	uint64_t rate = record_rate(options);
 	size_t size = RING_USUAL, cpus = options->target->cpu_count;
-	for (size_t i = 0; i < options->events->count; i++) {
-		const struct capture_event *event = &options->events->items[i];
-		bool each = shape->period || event->attr.type == PERF_TYPE_TRACEPOINT || event->attr.sample_period;
-		if (!event->by_engine)
-			rate += each ? RING_MOST : shape->frequency; /* RING_MOST: as often as it happens */
-	}
 	while (size < RING_MOST && size * 2 * cpus <= ALL_RINGS_MOST && size < record * rate)
 		size *= 2;
 	while (size > RING_LEAST && size * cpus > ALL_RINGS_MOST)
@@ -300,6 +316,19 @@ static void describe(struct rings *rings, const struct rings_options *options)
 	}
 }
 
+static void shape_events(const struct rings *rings, struct rings_options *options)
+{
+	struct attr_shape shape = options->shape;
+	shape.stack_size = shape.stack_size ? shape.stack_size : copy_size(rings, options);
+	for (size_t i = 0; i < options->events->count; i++) {
+		struct perf_event_attr *attr = &options->events->items[i].attr;
+		attr_shape_event(attr, &shape, options->events->items[i].bare);
+		if (is_on_cpus(&options->events->items[i]))
+			attr->inherit = attr->enable_on_exec = 0;
+		wake_up_at_quarter(attr, rings);
+	}
+}
+
 int rings_open(struct rings **ret_rings, struct rings_options *options, struct err *err)
 {
 	const struct target *target = options->target;
@@ -317,18 +346,13 @@ int rings_open(struct rings **ret_rings, struct rings_options *options, struct e
 	rings->decoder = perfdata_live_new();
 	for (size_t i = 0; i < rings->count; i++)
 		rings->items[i] = (struct ring){.cpu = target->cpus[i], .owner = -1};
-	for (size_t i = 0; i < options->events->count; i++) {
-		struct perf_event_attr *attr = &options->events->items[i].attr;
-		attr_shape_event(attr, &options->shape, options->events->items[i].bare);
-		if (is_on_cpus(&options->events->items[i]))
-			attr->inherit = attr->enable_on_exec = 0;
-		wake_up_at_quarter(attr, rings);
-	}
 	int result;
-	/* The limit of locked memory is shared by all rings: when a later one does not fit, all become smaller. */
+	shape_events(rings, options);
+	/* The limit of locked memory is shared by all rings: when one does not fit, all become smaller. */
 	while ((result = open_all(rings, options, err)) == -EAGAIN && rings->size > RING_LEAST) {
 		close_events(rings);
 		rings->size /= 2;
+		shape_events(rings, options);
 	}
 	if (result == -EAGAIN)
 		result = err_set(err, ERR_SYSTEM,

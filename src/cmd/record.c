@@ -166,7 +166,8 @@ static int record_all(struct record_run *run)
 	}
 	int result = run->options.live ? record_open_screen(run, &err) : 0;
 	if (!result)
-		result = recorder_run(run->recorder, &sink, collector_codes(run->collector), &run->result, &err);
+		result = recorder_run(run->recorder, &sink, collector_codes(run->collector),
+				      collector_stack_needs(run->collector), &run->result, &err);
 	if (!result && run->derive)
 		result = derive_finish(run->derive, run->result.ended);
 	record_close_screen(run);

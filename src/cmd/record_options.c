@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_SIZE_DEFAULT 16384
 #define STACK_SIZE_LEAST 256
 #define STACK_SIZE_ASKED_MOST 65528 /* what perf takes; a little more than fits beside the rest of a sample */
 
@@ -111,7 +110,8 @@ const struct option_row record_rows[] = {
 		 "frame pointers, followed by the kernel. lbr: branch records of the processor. dwarf,SIZE also sets "
 		 "--stack-size. Default: auto."},
 	{WHOLE("stack-size", stack_size, "BYTES", STACK_SIZE_LEAST, STACK_SIZE_MOST),
-	 .help = "With the ring engine: size of the stack copy. Default: 16384."},
+	 .help = "With the ring engine: size of the stack copy. Default: 63488; down to 16384 at high frequencies or if "
+		 "the ring buffers must be small."},
 	{WHOLE("kernel-memory", kernel_memory, "MIB", 8, 1024),
 	 .help = "With the BPF engine: approximate limit of kernel memory for unwind tables and counts. With a lower "
 		 "limit, unused tables are removed and more stacks are unwound in user space. Default: 160; most of "
@@ -197,7 +197,6 @@ struct record_options record_defaults(void)
 {
 	return (struct record_options){
 		.input = input_defaults(true),
-		.stack_size = STACK_SIZE_DEFAULT,
 		.kernel = true,
 		.inherit = true,
 		.window = -1,

@@ -43,10 +43,14 @@ void advice_find_broken(struct advice_broken *broken, struct codes *codes, const
 static void advise_larger_copies(struct buf *out, const struct advice_facts *facts)
 {
 	uint32_t bytes = facts->stack_bytes;
-	if (facts->by_wick && bytes < WICK_STACK_BYTES_MOST)
+	if (facts->by_wick && bytes && bytes < WICK_STACK_BYTES_MOST)
 		buf_printf(out, "stack copies were too small: record with --stack-size %u", WICK_STACK_BYTES_MOST);
+	else if (facts->by_wick && bytes)
+		buf_printf(out,
+			   "stacks are larger than the largest stack copy (%u bytes): record as root with --engine bpf",
+			   WICK_STACK_BYTES_MOST);
 	else if (facts->by_wick)
-		buf_printf(out, "stacks are larger than the largest stack copy (%u bytes)", WICK_STACK_BYTES_MOST);
+		buf_str(out, "stacks are larger than their copies: record as root with --engine bpf"); /* of a file */
 	else if (bytes < STACK_BYTES_MOST)
 		buf_printf(out, "stack copies (%u bytes) were too small: record with --call-graph dwarf,%u", bytes,
 			   STACK_BYTES_MOST);

@@ -27,12 +27,14 @@ void batch_add(struct batch *batch, struct batch_sample sample, const struct eve
 	sample.register_count = event->user.abi ? (uint32_t)__builtin_popcountll(event->user.mask) : 0;
 	sample.stack_size = sample.register_count ? event->stack_size : 0;
 	sample.stack_skipped = event->stack_skipped;
+	sample.stack_full = event->stack_size >= event->stack_asked;
+	sample.tail_size = sample.stack_size ? event->stack_tail_size : 0;
 	keep_maps(batch, sample.maps, &batch->last_maps);
 	keep_maps(batch, sample.kernel_maps, &batch->last_kernel_maps);
 	size_t chain = event->chain_count * sizeof(uint64_t), registers = sample.register_count * sizeof(uint64_t);
 	sample.stack = event->stack_lasts ? event->stack : NULL;
-	size_t stack = sample.stack ? 0 : sample.stack_size;
-	sample.size = sizeof sample + chain + registers + padded(stack);
+	size_t stack = sample.stack ? 0 : sample.stack_size, tail = padded(sample.tail_size);
+	sample.size = sizeof sample + chain + registers + tail + padded(stack);
 	batch->borrowed += sample.stack ? event->stack_asked : 0;
 	char *to = buf_reserve(&batch->bytes, sample.size);
 	memcpy(to, &sample, sizeof sample);
@@ -41,8 +43,10 @@ void batch_add(struct batch *batch, struct batch_sample sample, const struct eve
 		memcpy(to, event->chain, chain);
 	if (registers)
 		memcpy(to + chain, event->user.values, registers);
+	if (tail)
+		memcpy(to + chain + registers, event->stack_tail, sample.tail_size);
 	if (stack)
-		memcpy(to + chain + registers, event->stack, stack);
+		memcpy(to + chain + registers + tail, event->stack, stack);
 	batch->bytes.size += sample.size;
 }
 

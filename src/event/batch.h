@@ -6,7 +6,7 @@
 #include "event/event.h"
 #include "process/process.h"
 
-/* One sample; chain, register values and, when they would not last, stack bytes follow it in the buffer. */
+/* One sample; chain, register values, stack_tail and, when they would not last, stack bytes follow it in the buffer. */
 struct batch_sample {
 	size_t size; /* of all of it, a multiple of 8 */
 	struct map_set *maps, *kernel_maps; /* held by the batch; NULL: none known */
@@ -33,6 +33,8 @@ struct batch_sample {
 	uint64_t stack_skipped;
 	size_t stack_size;
 	const uint8_t *stack; /* NULL: in the buffer */
+	bool stack_full; /* the copy has all bytes that were asked for: there may be more */
+	size_t tail_size; /* bytes of memory behind the copy */
 };
 
 struct batch {
@@ -64,9 +66,13 @@ static inline const uint64_t *batch_registers(const struct batch_sample *sample)
 {
 	return batch_chain(sample) + sample->chain_count;
 }
+static inline const uint8_t *batch_tail(const struct batch_sample *sample)
+{
+	return (const uint8_t *)(batch_registers(sample) + sample->register_count);
+}
 static inline const uint8_t *batch_stack(const struct batch_sample *sample)
 {
-	return sample->stack ? sample->stack : (const uint8_t *)(batch_registers(sample) + sample->register_count);
+	return sample->stack ? sample->stack : batch_tail(sample) + ((sample->tail_size + 7) & ~(size_t)7);
 }
 
 /* A bounded queue between one reader and many workers. */

@@ -43,6 +43,7 @@ struct collector {
 	struct modules modules;
 	struct processes processes;
 	struct codes codes;
+	struct stack_needs needs;
 	struct collect_tap tap;
 	struct source_facts *sources; /* by event */
 	size_t source_count, source_capacity;
@@ -97,6 +98,7 @@ struct collector *collector_new(const struct collect_options *options)
 		worker->tally.unmapped_apart = options->addresses;
 		stack_maker_init(&worker->maker, &collector->codes, collector->options.max_depth);
 		worker->maker.foreign = options->foreign;
+		worker->maker.needs = options->live ? &collector->needs : NULL;
 		worker->maker.identify = makes_profile(options) ? tally_frame : NULL;
 		worker->maker.identify_context = &worker->tally;
 	}
@@ -575,6 +577,11 @@ void collector_follow(struct collector *collector, unsigned worker, struct profi
 struct codes *collector_codes(struct collector *collector)
 {
 	return &collector->codes;
+}
+
+struct stack_needs *collector_stack_needs(struct collector *collector)
+{
+	return &collector->needs;
 }
 
 static void find_broken(struct collector *collector, struct advice_broken *broken)

@@ -70,6 +70,8 @@ void collector_follow(struct collector *collector, unsigned worker, struct profi
 		      struct profile *addresses, struct sample_list *news);
 /* The code of the modules that the frames of `each` name. */
 struct codes *collector_codes(struct collector *collector);
+/* What was missing of the stacks that were unwound so far, for who records. */
+struct stack_needs *collector_stack_needs(struct collector *collector);
 /* Waits for the workers: from here on nothing calls `each`. collector_finish() does it by itself. */
 void collector_stop(struct collector *collector);
 /* Waits for the workers and adds everything to an initialised profile, with names. */

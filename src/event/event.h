@@ -69,6 +69,8 @@ struct event_sample {
 	size_t stack_size; /* bytes that are really there */
 	size_t stack_asked; /* bytes that were asked for: stack_size == stack_asked hints at a stack cut off */
 	bool stack_lasts; /* `stack` is valid until the tap is closed */
+	const uint8_t *stack_tail; /* memory behind the copy, which was read from the process after the sample */
+	size_t stack_tail_size; /* 0: none */
 	const uint8_t *raw;
 	size_t raw_size;
 	const struct event_sample *waker; /* of a derived wait: the sample of who ended it; NULL: not known */

@@ -200,6 +200,19 @@ static bool splice(struct stack_maker *maker, size_t unwound, struct chain_part 
 	return count != 0;
 }
 
+static bool read_tail(void *context, uint64_t address, uint64_t *ret_value)
+{
+	struct stack_maker *maker = context;
+	uint64_t offset = address - maker->tail_start;
+	size_t size = maker->sample->tail_size;
+	if (offset >= size || size - offset < sizeof *ret_value)
+		return false;
+	memcpy(ret_value, batch_tail(maker->sample) + offset, sizeof *ret_value);
+	if (maker->tail_used < offset + sizeof *ret_value)
+		maker->tail_used = offset + sizeof *ret_value;
+	return true;
+}
+
 static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind_registers *registers,
 				  struct chain_part user)
 {
@@ -211,9 +224,15 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 		.stack = batch_stack(sample),
 		.stack_start = registers->sp + sample->stack_skipped,
 		.stack_size = sample->stack_size,
+		.read = sample->tail_size ? read_tail : NULL,
 	};
 	enum unwind_end end;
+	maker->tail_start = space.stack_start + space.stack_size;
+	maker->tail_used = 0;
 	size_t count = unwind_stack(&space, registers, maker->addresses, maker->exact, maker->max_depth, &end);
+	if (maker->needs && sample->stack_full && sample->stack_size)
+		stack_needs_learn(maker->needs, sample->tid, sample->tail_size, maker->tail_used,
+				  end == UNWIND_NO_MEMORY, end == UNWIND_COMPLETE);
 	for (size_t i = 0; i < count; i++)
 		push_user(maker, maker->addresses[i], maker->exact[i])->unwound = true;
 	if (end == UNWIND_COMPLETE || splice(maker, count, user))

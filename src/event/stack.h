@@ -4,6 +4,7 @@
 
 #include "event/batch.h"
 #include "event/code.h"
+#include "event/stack_needs.h"
 
 struct stack_frame {
 	module_id module; /* MODULE_NONE: nothing is mapped there */
@@ -54,6 +55,9 @@ struct stack_maker {
 	size_t count, capacity;
 	uint64_t *addresses;
 	bool *exact;
+	struct stack_needs *needs; /* set by the owner: learns what was missing; NULL: nobody asks */
+	uint64_t tail_start; /* address of what was read behind the copy */
+	size_t tail_used; /* bytes of it that were needed */
 	bool foreign; /* set by the owner: registers are of another kind of machine */
 	bool marked; /* some call chain had the mark of a stack that is not whole */
 	const struct batch_sample *sample;

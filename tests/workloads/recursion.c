@@ -1,5 +1,7 @@
-/* Recursion to depth 500; the time is spent at its end. */
+/* usage: recursion [BYTES]: recursion to depth 500; the time is spent at its end. BYTES: size of the outermost frame. */
+#include <alloca.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 static volatile uint64_t sum;
 
@@ -15,8 +17,10 @@ __attribute__((noinline)) uint64_t descend(unsigned depth)
 	return below + depth;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	volatile char *room = alloca(argc > 1 ? strtoul(argv[1], NULL, 10) : 1);
+	room[0] = 0;
 	for (unsigned i = 0; i < 600; i++)
 		descend(500);
 	return 0;

@@ -1,0 +1,131 @@
+#include "capture/tails.h"
+
+#include "base/mem.h"
+#include "capture/members.h"
+#include "unwind/unwind.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#define OVERLAP 1024u /* bytes of the copy that are compared: several frames */
+#define HELD_MOST (64u << 20) /* bytes */
+#define HURRY 1000000000ull /* nanoseconds after the last one that was read */
+
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
+}
+
+/* Reads up to the end of the mapping. Returns the number of bytes. */
+static size_t read_memory(struct tails *tails, int32_t pid, uint64_t from, size_t most)
+{
+	struct iovec room = {.iov_base = tails->room, .iov_len = most};
+	struct iovec memory = {.iov_base = (void *)(uintptr_t)from, .iov_len = most};
+	ssize_t got = process_vm_readv(pid, &room, 1, &memory, 1, 0);
+	if (got < 0 && (errno == EPERM || errno == ENOSYS))
+		tails->denied = true;
+	return got > 0 ? (size_t)got : 0;
+}
+
+static void keep(struct tails *tails, const struct event_sample *sample, const uint8_t *bytes, size_t size)
+{
+	MEM_ROOM(tails->items, tails->count, tails->capacity);
+	struct tail *tail = &tails->items[tails->count++];
+	*tail = (struct tail){.time = sample->time, .tid = sample->tid, .bytes = mem_alloc(size), .size = size};
+	memcpy(tail->bytes, bytes, size);
+	tails->held += size;
+}
+
+static int look_at(void *context, const struct event_sample *sample)
+{
+	struct tails *tails = context;
+	struct unwind_registers registers;
+	if (tails->denied || sample->stack_size < OVERLAP || sample->stack_size < sample->stack_asked ||
+	    tails->held > HELD_MOST || (tails->members && !members_expects(tails->members, sample->pid, sample->tid)))
+		return 0;
+	size_t most = stack_needs_of(tails->needs, sample->tid);
+	if (!most || !unwind_registers_from_perf(&registers, sample->user.abi, sample->user.mask, sample->user.values))
+		return 0;
+	uint64_t end = registers.sp + sample->stack_skipped + sample->stack_size;
+	size_t size = read_memory(tails, sample->pid, end - OVERLAP, OVERLAP + most);
+	tails->last = now();
+	if (size <= OVERLAP)
+		return 0;
+	if (memcmp(tails->room, sample->stack + sample->stack_size - OVERLAP, OVERLAP) != 0)
+		tails->changed++;
+	else
+		keep(tails, sample, tails->room + OVERLAP, size - OVERLAP);
+	return 0;
+}
+
+static int look_at_fork(void *context, const struct event_task *task)
+{
+	struct tails *tails = context;
+	if (tails->members)
+		members_expect(tails->members, task);
+	return 0;
+}
+
+static void look(void *context, void (*add)(void *rings, uint64_t time, uint64_t number), void *rings)
+{
+	(void)context, (void)add, (void)rings;
+}
+
+static void settle(void *context)
+{
+	(void)context;
+}
+
+void tails_init(struct tails *tails, struct stack_needs *needs, struct members *members)
+{
+	*tails = (struct tails){.needs = needs,
+				.members = members,
+				.last = now(),
+				.room = mem_alloc((size_t)OVERLAP + STACK_TAIL_MOST)};
+	tails->guest = (struct rings_guest){.context = tails,
+					    .look = look,
+					    .early = {.context = tails, .sample = look_at, .fork = look_at_fork},
+					    .settle = settle};
+}
+
+/* The oldest is not needed any more. */
+static void drop(struct tails *tails)
+{
+	struct tail *tail = &tails->items[tails->head++];
+	tails->held -= tail->size;
+	free(tail->bytes);
+	if (tails->head < tails->count)
+		return;
+	tails->head = tails->count = 0;
+}
+
+void tails_release(struct tails *tails)
+{
+	while (tails->head < tails->count)
+		drop(tails);
+	free(tails->items);
+	free(tails->room);
+	*tails = (struct tails){0};
+}
+
+bool tails_hurry(const struct tails *tails, uint64_t time)
+{
+	return tails->last && !tails->denied && time - tails->last < HURRY;
+}
+
+struct event_sample tails_complete(struct tails *tails, const struct event_sample *sample)
+{
+	struct event_sample whole = *sample;
+	while (tails->head < tails->count && tails->items[tails->head].time < sample->time)
+		drop(tails);
+	for (size_t i = tails->head; i < tails->count && tails->items[i].time <= sample->time; i++)
+		if (tails->items[i].time == sample->time && tails->items[i].tid == sample->tid) {
+			whole.stack_tail = tails->items[i].bytes;
+			whole.stack_tail_size = tails->items[i].size;
+		}
+	return whole;
+}

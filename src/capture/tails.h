@@ -1,0 +1,41 @@
+/*
+ * The outer part of stacks that are larger than their copies in the rings. As soon as such a sample is seen, the memory
+ * above its copy is read from the process, which runs on meanwhile: outer frames stay for long. What was read is used
+ * only if it begins with the same bytes as the copy ends with, since then nobody has returned from there.
+ */
+#ifndef WICK_CAPTURE_TAILS_H
+#define WICK_CAPTURE_TAILS_H
+
+#include "capture/rings.h"
+#include "event/stack_needs.h"
+
+struct members;
+
+struct tail {
+	uint64_t time; /* of its sample, with tid */
+	int32_t tid;
+	uint8_t *bytes;
+	size_t size;
+};
+
+struct tails {
+	struct stack_needs *needs;
+	struct members *members; /* only their stacks are of interest; NULL: all */
+	struct rings_guest guest;
+	struct tail *items; /* by time of reading: items[head…count) wait for their samples */
+	size_t head, count, capacity;
+	size_t held; /* bytes */
+	uint8_t *room;
+	uint64_t last; /* when one was read, by CLOCK_MONOTONIC, or reading began */
+	uint64_t changed; /* stacks that had changed when they were read */
+	bool denied; /* the kernel lets this user not read the memory of the target */
+};
+
+void tails_init(struct tails *tails, struct stack_needs *needs, struct members *members);
+void tails_release(struct tails *tails);
+/* Stacks are being read: their samples should be seen soon. */
+bool tails_hurry(const struct tails *tails, uint64_t now);
+/* In the order of time: completes a sample. What it points to is valid until the next call. */
+struct event_sample tails_complete(struct tails *tails, const struct event_sample *sample);
+
+#endif
