@@ -54,6 +54,7 @@ static int count_lost(void *context, const struct event_lost *lost)
 static int take_exit(void *context, const struct event_task *task)
 {
 	struct recorder *recorder = context;
+	recorder->ended_threads++;
 	if (task->pid == task->tid && !recorder->told_stopped)
 		recorder->stopped = task->pid;
 	return 0;
@@ -398,6 +399,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 		report_tails(recorder);
 	ask_to_end(recorder);
 	result.last = recorder->progress;
+	result.ended_threads = recorder->ended_threads;
 	result.end = recorder->end;
 	result.stopped_command = recorder->asked_to_end;
 	*ret_result = result;

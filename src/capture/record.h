@@ -73,6 +73,7 @@ enum recorder_end {
 
 struct recorder_result {
 	struct recorder_progress last;
+	uint64_t ended_threads; /* of the target, while it was recorded */
 	uint64_t cpu_time; /* nanoseconds that the kernel accounted to the target, or RECORDER_TIME_UNKNOWN */
 	enum recorder_end end;
 	uint64_t ended; /* on the clock of the samples */

@@ -9,7 +9,6 @@
 
 #define EXIT_NOT_EXECUTABLE 126 /* as shells have it */
 #define EXIT_NOT_FOUND 127
-#define FEW_CHANCES 10 /* a second has to be so many times longer than the recording to call it short */
 
 static int settle_events(struct record_run *run)
 {
@@ -247,20 +246,8 @@ static int write_shown(struct record_run *run, struct record_shown shown, bool l
 static int end_without_samples(const struct record_run *run)
 {
 	double elapsed = (double)run->result.last.elapsed / RECORD_SECOND;
-	bool cpu = run->types & RECORD_CPU, too_short = !run->options.period && elapsed * FEW_CHANCES < 1;
 	CLEANUP_BUF struct buf why = {0};
-	struct record_coverage coverage;
-	if (record_coverage(run, &coverage) && coverage.due >= 1)
-		buf_printf(&why,
-			   "used %.2f s of CPU time in threads shorter than a sampling period; run with sudo, or "
-			   "use -F 999",
-			   coverage.used);
-	else if (cpu && too_short && run->result.end == RECORDER_TARGET_ENDED)
-		buf_printf(&why, "ended too early for %lld Hz; use -F 9999", run->options.frequency);
-	else if (cpu)
-		buf_str(&why, "did not run on a CPU; use -t offcpu or wall to see where it waits");
-	else
-		buf_str(&why, "had no events of this profile type");
+	record_explain_no_samples(run, &why);
 	bool written = run->single && run->files[RECORD_PERFDATA];
 	say_error("no samples in %.1f s: %s %s%s", elapsed, run->title.data, why.data,
 		  written || run->no_files ? "" : "; no files were written");

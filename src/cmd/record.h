@@ -139,6 +139,14 @@ struct record_coverage {
 };
 /* False where it is not known, or the event is not a clock. */
 bool record_coverage(const struct record_run *run, struct record_coverage *ret_coverage);
+/* --- record_coverage.c --- */
+
+/* The samples stand for less than they should, and chance does not explain it. */
+bool record_coverage_is_low(const struct record_run *run, const struct record_coverage *coverage);
+/* The frequency at which they would stand for all of it. */
+long long record_coverage_rate(const struct record_run *run, const struct record_coverage *coverage);
+/* Why there are none: "did not run on a CPU; use …". */
+void record_explain_no_samples(const struct record_run *run, struct buf *out);
 /* The line that changes while recording. */
 void record_show_progress(struct record_run *run, const struct recorder_progress *progress);
 void record_show_end(const struct record_run *run);

@@ -158,6 +158,19 @@ bool record_coverage(const struct record_run *run, struct record_coverage *ret_c
 	return true;
 }
 
+static bool say_when_not_covered(const struct record_run *run)
+{
+	struct record_coverage coverage;
+	if (*run->shown.suffix || !record_coverage(run, &coverage) || !record_coverage_is_low(run, &coverage))
+		return false;
+	say_note("the samples cover %.0f %% of the CPU time: %sthreads shorter than a sampling period are missed; "
+		 "%suse -F %lld",
+		 100 * coverage.sampled / coverage.used, coverage.user_only ? "the kernel's part and " : "",
+		 recorder_uses_engine(run->recorder, NULL) ? "" : "run with sudo, or ",
+		 record_coverage_rate(run, &coverage));
+	return true;
+}
+
 void record_show_summary(struct record_run *run)
 {
 	struct outfile out;
@@ -181,11 +194,6 @@ void record_show_summary(struct record_run *run)
 	outfile_commit(&out, &err);
 	if (run->result.last.lost && !*run->shown.suffix)
 		show_check("buffers");
-	CLEANUP_BUF struct buf advice = {0};
-	if (!*run->shown.suffix)
-		extent_advice(&run->profile.extent, &advice);
-	if (advice.size)
-		say_note("%s", advice.data);
-	else
+	if (!say_when_not_covered(run))
 		say_when_few(run);
 }
