@@ -15,7 +15,7 @@
 const volatile __u32 cpu_sources = 0; /* by bit: events that are opened on CPUs */
 const volatile __u8 members_are_threads = 0;
 
-/* Written by wick: a process that becomes a member when it executes a program; 0: none. */
+/* Written by wick: a process that becomes a member when it executes a program, once; 0: none. */
 volatile __u32 awaited = 0;
 
 struct {
@@ -76,6 +76,8 @@ static __always_inline void members_of_exec(__u32 pid, __u32 old_tid)
 	int moved = old_tid != pid;
 	if (pid == awaited || (moved && (is_member(pid) || (members_are_threads && is_member(old_tid)))))
 		add_member(pid, (__u64)bpf_get_current_task());
+	if (pid == awaited)
+		awaited = 0; /* the number may be another's later */
 	if (moved && members_are_threads)
 		bpf_map_delete_elem(&members, &old_tid);
 }

@@ -90,6 +90,7 @@ void find_processes(struct pid_list *list, const struct find_wish *wish)
 
 struct kinship {
 	int32_t pid, parent;
+	bool listed;
 };
 
 /* The fourth word of /proc/PID/stat; the second is a name in parentheses, which may hold anything. */
@@ -115,6 +116,7 @@ static struct kinship *read_kinships(size_t *ret_count)
 		items[count++] = (struct kinship){
 			(int32_t)atol(entry->d_name),
 			parent_of(dirfd(processes), entry->d_name),
+			false,
 		};
 	}
 	if (processes)
@@ -123,14 +125,48 @@ static struct kinship *read_kinships(size_t *ret_count)
 	return items;
 }
 
+static int by_parent(const void *left, const void *right)
+{
+	int32_t a = ((const struct kinship *)left)->parent, b = ((const struct kinship *)right)->parent;
+	return (a > b) - (a < b);
+}
+
+/* The first one, of those in the order of parents, that is a child of `parent` or comes behind. */
+static size_t first_child(const struct kinship *kinships, size_t count, int32_t parent)
+{
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (kinships[middle].parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* On machines with many thousands of processes: each is looked at once, with its parent. */
 void find_descendants(struct pid_list *list)
 {
 	size_t count;
 	struct kinship *kinships = read_kinships(&count);
-	for (size_t done = 0; done < list->count; done++) /* what is added is looked at in its turn */
-		for (size_t i = 0; i < count; i++)
-			if (kinships[i].parent == list->items[done] && kinships[i].pid != getpid())
-				add(list, kinships[i].pid);
+	for (size_t i = 0; i < count; i++) {
+		kinships[i].listed = kinships[i].pid == getpid();
+		for (size_t known = 0; known < list->count && !kinships[i].listed; known++)
+			kinships[i].listed = kinships[i].pid == list->items[known];
+	}
+	if (count)
+		qsort(kinships, count, sizeof *kinships, by_parent);
+	for (size_t done = 0; done < list->count; done++) { /* what is added is looked at in its turn */
+		int32_t parent = list->items[done];
+		for (size_t i = first_child(kinships, count, parent); i < count && kinships[i].parent == parent; i++) {
+			if (kinships[i].listed)
+				continue;
+			kinships[i].listed = true;
+			MEM_ROOM(list->items, list->count, list->capacity);
+			list->items[list->count++] = kinships[i].pid;
+		}
+	}
 	free(kinships);
 }
 

@@ -299,14 +299,14 @@ static int watch_process(struct recorder *recorder, int32_t pid, enum wake_up ki
 static int watch_processes(struct recorder *recorder, struct err *err)
 {
 	const struct target *target = &recorder->target;
-	size_t named = target->named_count ? target->named_count : target->pid_count;
-	size_t count = target_is_by_cpu(target) ? 0 : named;
+	size_t count = target_is_by_cpu(target) ? 0 : target->pid_count;
 	int result = 0;
 	recorder->process_fds = mem_zalloc(count + 1, sizeof *recorder->process_fds);
 	if (target->command)
 		result = watch_process(recorder, target->command, WAKE_COMMAND, err);
 	for (size_t i = 0; i < count && !result; i++)
-		result = watch_process(recorder, target->pids[i], WAKE_PROCESS, err);
+		if (!target_in_range(&target->descended_pids, i))
+			result = watch_process(recorder, target->pids[i], WAKE_PROCESS, err);
 	return result;
 }
 

@@ -198,11 +198,14 @@ void target_add_descendants(struct target *target)
 		MEM_ROOM(list.items, list.count, list.capacity);
 		list.items[list.count++] = target->pids[i];
 	}
-	target->named_count = target->pid_count;
-	target->named_tids = target->tid_count;
+	size_t named = target->pid_count;
+	target->descended_pids.from = named;
+	target->descended_tids.from = target->tid_count;
 	find_descendants(&list);
-	for (size_t i = target->named_count; i < list.count; i++)
+	for (size_t i = named; i < list.count; i++)
 		(void)!add_process(target, list.items[i], NULL);
+	target->descended_pids.to = target->pid_count;
+	target->descended_tids.to = target->tid_count;
 	pid_list_release(&list);
 }
 

@@ -19,7 +19,10 @@ struct target {
 	size_t tid_count, tid_capacity;
 	int32_t *pids; /* processes to be told of: their mappings and names */
 	size_t pid_count, pid_capacity;
-	size_t named_count, named_tids; /* the first of each, where others are descendants: they decide when it ends */
+	/* Of both lists: descendants of processes that were named. Those that were named decide when the target ends. */
+	struct target_range {
+		size_t from, to;
+	} descended_pids, descended_tids;
 	int32_t *cpus; /* where to record */
 	size_t cpu_count, cpu_capacity;
 	int streams[3]; /* standard input, output and error for the command; -1: those of the caller */
@@ -45,10 +48,14 @@ int target_add_found(struct target *target, const struct find_wish *wish, const 
 int32_t target_process_of(int32_t tid);
 /* Makes `folder`, which is taken over, the target: by the kernel's own means, or the processes that are in it now. */
 int target_set_cgroup(struct target *target, int folder, bool by_kernel, struct err *err);
+static inline bool target_in_range(const struct target_range *range, size_t index)
+{
+	return index >= range->from && index < range->to;
+}
 /* Whether thread number `index` is left out when it may not be recorded; else that is an error. */
 static inline bool target_may_lack(const struct target *target, size_t index)
 {
-	return target->found || (target->named_tids && index >= target->named_tids);
+	return target->found || target_in_range(&target->descended_tids, index);
 }
 /* Events are opened for CPUs and not for threads. */
 static inline bool target_is_by_cpu(const struct target *target)

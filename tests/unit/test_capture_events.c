@@ -6,12 +6,14 @@
 
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -232,6 +234,21 @@ static void test_targets(void **state)
 	assert_int_equal(target_add_processes(&target, list, &err), 0);
 	assert_int_equal(target.pid_count, 1);
 	assert_int_equal(target.tids[0], getpid());
+	/* A thread that is named beside processes is not one of their descendants, which may be left out. */
+	pid_t child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	target_add_descendants(&target);
+	assert_int_equal(target.pids[target.pid_count - 1], child);
+	assert_true(target_may_lack(&target, target.tid_count - 1));
+	snprintf(list, sizeof list, "%d", (int)getppid());
+	assert_int_equal(target_add_threads(&target, list, &err), 0);
+	assert_false(target_may_lack(&target, target.tid_count - 1));
+	assert_false(target_may_lack(&target, 0));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 	assert_true(target_add_processes(&target, "12x", &err) < 0);
 	assert_true(target_add_processes(&target, "-1", &err) < 0);
 	assert_true(target_add_threads(&target, "", &err) < 0);

@@ -72,6 +72,10 @@ static void descendants_are_found_and_nobody_else(void **state)
 	find_descendants(&list);
 	assert_int_equal(list.count, 2);
 	assert_int_equal(list.items[1], grandchild);
+	list.items[0] = grandchild; /* one that is listed is not added again */
+	list.items[1] = child;
+	find_descendants(&list);
+	assert_int_equal(list.count, 2);
 	list.items[0] = getpid();
 	list.count = 1;
 	find_descendants(&list);
