@@ -252,8 +252,8 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
 
 /*
  * The same in wick, by what the rings tell of forks and exits. Not where only some CPUs are recorded: a fork on another
- * one would be missed. And not at high frequencies, where the copies of strangers' stacks cost too much, and few threads
- * are shorter than a period.
+ * one would be missed. And not at high frequencies, where the copies of strangers' stacks cost too much, and few
+ * threads are shorter than a period.
  */
 static void choose_ring_members(struct recorder *recorder, const struct capture_limits *limits)
 {

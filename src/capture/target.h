@@ -19,7 +19,7 @@ struct target {
 	size_t tid_count, tid_capacity;
 	int32_t *pids; /* processes to be told of: their mappings and names */
 	size_t pid_count, pid_capacity;
-	/* Of both lists: descendants of processes that were named. Those that were named decide when the target ends. */
+	/* In both lists: descendants of processes that were named. The target ends without them. */
 	struct target_range {
 		size_t from, to;
 	} descended_pids, descended_tids;

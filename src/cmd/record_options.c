@@ -110,8 +110,8 @@ const struct option_row record_rows[] = {
 		 "frame pointers, followed by the kernel. lbr: branch records of the processor. dwarf,SIZE also sets "
 		 "--stack-size. Default: auto."},
 	{WHOLE("stack-size", stack_size, "BYTES", STACK_SIZE_LEAST, STACK_SIZE_MOST),
-	 .help = "With the ring engine: size of the stack copy. Default: 63488; down to 16384 at high frequencies or if "
-		 "the ring buffers must be small."},
+	 .help = "With the ring engine: size of the stack copy. Default: 63488; less, down to 16384, at high "
+		 "frequencies or if the ring buffers must be small."},
 	{WHOLE("kernel-memory", kernel_memory, "MIB", 8, 1024),
 	 .help = "With the BPF engine: approximate limit of kernel memory for unwind tables and counts. With a lower "
 		 "limit, unused tables are removed and more stacks are unwound in user space. Default: 160; most of "
