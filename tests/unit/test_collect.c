@@ -298,7 +298,7 @@ static void chains_that_were_marked_as_truncated_still_are(void **state)
 	expect(run, "a_b:c;[truncated];outer;inner 10\n"
 		    "a_b:c;[unknown];main;inner 10\n");
 	assert_int_equal(run->profile.quality.truncated, 2);
-	assert_non_null(strstr(profile_text(&run->profile, run->profile.quality.truncated_advice), "--stack-size"));
+	assert_non_null(strstr(profile_text(&run->profile, run->profile.quality.truncated_advice), "--engine bpf"));
 	end(run);
 }
 
