@@ -12,6 +12,7 @@
 #define OVERLAP 1024u /* bytes of the copy that are compared: several frames */
 #define HELD_MOST (64u << 20) /* bytes */
 #define HURRY 1000000000ull /* nanoseconds after the last one that was read */
+#define FIRST_HURRY 200000000ull /* and at the beginning, when it is not known whether there are any */
 
 static uint64_t now(void)
 {
@@ -84,7 +85,7 @@ void tails_init(struct tails *tails, struct stack_needs *needs, struct members *
 {
 	*tails = (struct tails){.needs = needs,
 				.members = members,
-				.last = now(),
+				.last = now() - HURRY + FIRST_HURRY,
 				.room = mem_alloc((size_t)OVERLAP + STACK_TAIL_MOST)};
 	tails->guest = (struct rings_guest){.context = tails,
 					    .look = look,

@@ -237,7 +237,10 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 		push_user(maker, maker->addresses[i], maker->exact[i])->unwound = true;
 	if (end == UNWIND_COMPLETE || splice(maker, count, user))
 		return STACK_WHOLE;
-	return end == UNWIND_NO_MEMORY ? STACK_CUT : STACK_BROKEN;
+	if (end != UNWIND_NO_MEMORY)
+		return STACK_BROKEN;
+	/* Where the copy ended before it was full there was no memory, as in a process that executes a program. */
+	return sample->stack_full ? STACK_CUT : STACK_ABSENT;
 }
 
 /* What a tap unwound already. */
