@@ -46,6 +46,16 @@ bool bpf_part_plan(const struct unwind_table *table, uint32_t page, uint32_t mos
 	return true;
 }
 
+/* Programs follow a rule wherever it comes from. */
+static void write_rules(const struct unwind_table *table, uint32_t *words)
+{
+	for (uint32_t i = 0; i < table->rule_count; i++) {
+		struct unwind_rule rule = table->rules[i];
+		rule.cfa &= ~UNWIND_CFA_DERIVED;
+		memcpy(words + (size_t)i * 2, &rule, sizeof rule);
+	}
+}
+
 struct layout_part bpf_part_write(const struct unwind_table *table, const struct bpf_part_plan *plan, uint32_t at,
 				  uint32_t *words)
 {
@@ -63,6 +73,6 @@ struct layout_part bpf_part_write(const struct unwind_table *table, const struct
 	for (uint32_t i = 0; i <= plan->pages; i++)
 		words[i] = rows->first[plan->page + i] - from;
 	memcpy(words + plan->pages + 1, rows->rows + from, count * sizeof *words);
-	memcpy(words + plan->pages + 1 + count, table->rules, table->rule_count * sizeof *table->rules);
+	write_rules(table, words + plan->pages + 1 + count);
 	return part;
 }

@@ -4,6 +4,7 @@
 #ifndef WICK_UNWIND_ARCH_H
 #define WICK_UNWIND_ARCH_H
 
+#include "unwind/instruction.h"
 #include "unwind/unwind.h"
 
 /* Registers whose rules are followed: the frame pointer, the return address, and what callees save besides. */
@@ -24,13 +25,6 @@ struct arch_plt {
 	uint8_t entry_size;
 };
 
-/* Code that makes room on the stack, calls others, gives the room back with its last but one instruction, returns. */
-struct arch_prologue {
-	uint16_t entered; /* offset behind the instruction that makes room */
-	uint16_t left; /* offset of the last instruction */
-	uint8_t bytes; /* of room */
-};
-
 struct unwind_arch {
 	uint16_t machine; /* EM_* */
 	uint8_t dwarf_sp, dwarf_fp, dwarf_ra; /* DWARF numbers */
@@ -47,12 +41,16 @@ struct unwind_arch {
 	bool (*is_plt_expression)(const uint8_t *bytes, size_t size, uint8_t *ret_push);
 	/* Recognises the code of a PLT section. */
 	bool (*is_plt)(const uint8_t *code, size_t size, struct arch_plt *ret_plt);
-	/* Recognises the code of .init and .fini, which C libraries put together from pieces without descriptions. */
-	bool (*is_prologue)(const uint8_t *code, size_t size, struct arch_prologue *ret_prologue);
 	/* Recognises the code with which a program begins: there is no caller. */
 	bool (*is_entry)(const uint8_t *code, size_t size);
 	/* Finds the code to which signal handlers return, in bytes of text; returns `size` when it is not there. */
 	size_t (*find_restorer)(const uint8_t *code, size_t size, size_t *ret_length);
+	/*
+	 * Decodes the instruction at an address, of which `size` bytes are there. False when there is none. NULL: rules
+	 * are not derived from code.
+	 */
+	bool (*decode)(const uint8_t *code, size_t size, uint64_t address, struct instruction *ret_instruction);
+	uint8_t call_opcode; /* first byte of a call by address */
 };
 
 /* NULL for a machine that wick does not unwind. */

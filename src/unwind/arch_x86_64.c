@@ -1,4 +1,5 @@
 #include "unwind/arch.h"
+#include "unwind/decode_x86_64.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -57,27 +58,6 @@ static bool is_plt(const uint8_t *code, size_t size, struct arch_plt *ret_plt)
 	return true;
 }
 
-/* "sub $8, %rsp; …; add $8, %rsp; ret", or with push and pop of rax, as musl has it. */
-static bool is_prologue(const uint8_t *code, size_t size, struct arch_prologue *ret_prologue)
-{
-	size_t at = size >= sizeof endbr64 && memcmp(code, endbr64, sizeof endbr64) == 0 ? sizeof endbr64 : 0;
-	const uint8_t *begin = code + at, *end = code + size;
-	struct arch_prologue prologue = {.left = (uint16_t)(size - 1), .bytes = 8};
-	if (size < at + 3 || size > UINT16_MAX || end[-1] != 0xc3)
-		return false;
-	if (begin[0] == 0x50 && end[-2] == 0x58) {
-		prologue.entered = (uint16_t)(at + 1);
-	} else if (size >= at + 9 && memcmp(begin, "\x48\x83\xec", 3) == 0 && begin[3] < 0x80 &&
-		   memcmp(end - 5, "\x48\x83\xc4", 3) == 0 && end[-2] == begin[3]) {
-		prologue.entered = (uint16_t)(at + 4);
-		prologue.bytes = begin[3];
-	} else {
-		return false;
-	}
-	*ret_prologue = prologue;
-	return true;
-}
-
 /*
  * Either rbp is cleared first, as the psABI asks, or the stack pointer is kept for the loader. Shared libraries have an
  * entry point too, which is no more than the first byte of their text.
@@ -123,9 +103,10 @@ const struct unwind_arch unwind_arch_x86_64 = {
 	.column = column,
 	.is_plt_expression = is_plt_expression,
 	.is_plt = is_plt,
-	.is_prologue = is_prologue,
 	.is_entry = is_entry,
 	.find_restorer = find_restorer,
+	.decode = decode_x86_64,
+	.call_opcode = 0xe8,
 };
 
 bool unwind_registers_are_of(const char *machine)

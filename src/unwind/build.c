@@ -1,5 +1,5 @@
 /* Call frame information of one file → its compact table. */
-#include "unwind/rules.h"
+#include "unwind/undescribed.h"
 
 #include "base/mem.h"
 
@@ -19,6 +19,7 @@ struct builder {
 	struct cfi_section eh_frame, debug_frame, separate_debug_frame;
 	struct cfi cfi;
 	struct rules rules;
+	struct derive derive;
 	struct unwind_rows_maker rows, saves;
 	struct unwind_rows_maker *out; /* the one that is being made */
 	uint64_t covered; /* rows below are final */
@@ -28,6 +29,7 @@ struct builder {
 static void builder_release(struct builder *builder)
 {
 	cfi_release(&builder->cfi);
+	derive_release(&builder->derive);
 	rules_release(&builder->rules);
 	unwind_rows_maker_release(&builder->rows);
 	unwind_rows_maker_release(&builder->saves);
@@ -111,45 +113,6 @@ static void add_plt(struct builder *builder)
 	}
 }
 
-/* What runs before main() and after exit(). */
-static void add_prologues(struct builder *builder)
-{
-	static const char *const names[] = {".init", ".fini"};
-	struct arch_prologue prologue;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		struct elf_section section;
-		if (!elf_section(builder->elf, names[i], &section) || !section.data ||
-		    !(section.flags & SHF_EXECINSTR) ||
-		    !builder->arch->is_prologue(section.data, section.size, &prologue))
-			continue;
-		struct cfi_function function = {
-			.start = section.address,
-			.cie = CFI_PROLOGUE,
-			.program = prologue.entered | (uint32_t)prologue.left << 16,
-			.program_size = prologue.bytes,
-		};
-		cfi_add(&builder->cfi, function, section.size);
-	}
-}
-
-/*
- * The loader's entry has no description, nor has that of programs whose C library has none. What it calls returns to
- * it, and it goes on for some instructions; other functions behind it are described, and cut it short.
- */
-static void add_entry(struct builder *builder)
-{
-	enum { ENTRY_MOST = 128 };
-	uint64_t entry = elf_header(builder->elf)->e_entry;
-	struct elf_section text;
-	if (!elf_section(builder->elf, ".text", &text) || !text.data || entry < text.address ||
-	    entry - text.address >= text.size)
-		return;
-	size_t offset = entry - text.address, left = text.size - offset;
-	if (builder->arch->is_entry(text.data + offset, left))
-		cfi_add(&builder->cfi, (struct cfi_function){.start = entry, .cie = CFI_ENTRY},
-			left < ENTRY_MOST ? left : ENTRY_MOST);
-}
-
 static bool is_first_choice(const struct builder *builder, const struct cfi_function *function)
 {
 	return function->cie == CFI_RESTORER ||
@@ -199,6 +162,23 @@ static void add_restorers(struct builder *builder)
 	find_restorer(builder, &text, covered, text.address + text.size);
 }
 
+/* Rules for what nothing describes. */
+static void add_derived(struct builder *builder, struct elf_file *debug)
+{
+	struct derive *derive = &builder->derive;
+	undescribed_derive(derive, &builder->cfi, builder->elf, debug);
+	for (size_t i = 0; i < derive->range_count; i++) {
+		struct cfi_function function = {
+			.start = derive->ranges[i].address,
+			.cie = CFI_DERIVED,
+			.program = (uint32_t)i,
+		};
+		cfi_add(&builder->cfi, function, derive->ranges[i].size);
+	}
+	if (derive->range_count)
+		cfi_sort(&builder->cfi);
+}
+
 static void read_sources(struct builder *builder, struct elf_file *debug)
 {
 	find_executable(builder);
@@ -208,16 +188,17 @@ static void read_sources(struct builder *builder, struct elf_file *debug)
 	read_section(builder, builder->elf, ".debug_frame", true, &builder->debug_frame);
 	if (debug)
 		read_section(builder, debug, ".debug_frame", true, &builder->separate_debug_frame);
-	if (builder->cfi.function_count) {
-		add_plt(builder);
-		add_prologues(builder);
-		add_entry(builder);
-	}
+	size_t described = builder->cfi.function_count;
+	add_plt(builder);
 	cfi_sort(&builder->cfi);
 	size_t count = builder->cfi.function_count;
 	add_restorers(builder);
 	if (builder->cfi.function_count > count)
 		cfi_sort(&builder->cfi);
+	described += builder->cfi.function_count - count;
+	add_derived(builder, debug);
+	if (!described && !builder->derive.function_count) /* linkage code alone is not worth a table */
+		builder->cfi.function_count = 0;
 }
 
 /* Where .eh_frame speaks the others are silent. */
@@ -270,21 +251,16 @@ static void add_plt_rows(struct builder *builder, const struct cfi_function *fun
 	add_row(builder, function->start + function->program_size, rules_number(&builder->rules, rule));
 }
 
-static void add_prologue_rows(struct builder *builder, const struct cfi_function *function)
+static void take_derived(void *context, uint64_t address, uint32_t rule)
 {
-	struct unwind_rule outside = {.cfa = UNWIND_CFA_SP, .cfa_offset = 8}, inside = outside;
-	inside.cfa_offset += (int32_t)function->program_size;
-	add_row(builder, function->start, rules_number(&builder->rules, outside));
-	add_row(builder, function->start + (function->program & 0xffff), rules_number(&builder->rules, inside));
-	add_row(builder, function->start + (function->program >> 16), rules_number(&builder->rules, outside));
+	add_row(context, address, rule);
 }
 
-/* Linkage code and what runs before main() save nothing; behind a signal frame the registers are others. */
+/* Linkage code saves nothing; behind a signal frame the registers are others. */
 static uint32_t made_saves(struct builder *builder, const struct cfi_function *function)
 {
 	const struct cfi_state untouched = {0};
-	return rules_of_saves(&builder->rules,
-			      function->cie == CFI_PLT || function->cie == CFI_PROLOGUE ? &untouched : NULL);
+	return rules_of_saves(&builder->rules, function->cie == CFI_PLT ? &untouched : NULL);
 }
 
 static void add_function(struct builder *builder, const struct cfi_function *function, cfi_sink sink)
@@ -293,13 +269,11 @@ static void add_function(struct builder *builder, const struct cfi_function *fun
 		cfi_run(&builder->cfi, function, sink, builder);
 	else if (sink == take_saves)
 		add_row(builder, function->start, made_saves(builder, function));
-	else if (function->cie == CFI_ENTRY)
-		add_row(builder, function->start, UNWIND_RULE_STOP);
 	else if (function->cie == CFI_RESTORER)
 		add_row(builder, function->start,
 			rules_number(&builder->rules, (struct unwind_rule){.cfa = UNWIND_CFA_SIGNAL}));
-	else if (function->cie == CFI_PROLOGUE)
-		add_prologue_rows(builder, function);
+	else if (function->cie == CFI_DERIVED)
+		derive_rows(&builder->derive, function->program, take_derived, builder);
 	else
 		add_plt_rows(builder, function);
 }
@@ -358,6 +332,7 @@ int unwind_table_build(struct unwind_table **ret_table, struct elf_file *elf, st
 			       elf_header(elf)->e_machine);
 	struct builder builder = {.arch = arch, .elf = elf, .cfi = {.arch = arch}};
 	rules_init(&builder.rules, arch);
+	derive_init(&builder.derive, arch, &builder.rules);
 	read_sources(&builder, debug);
 	int result = 0;
 	if (builder.cfi.function_count)

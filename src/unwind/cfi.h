@@ -51,9 +51,8 @@ struct cfi_cie {
 enum {
 	CFI_PLT = UINT32_MAX,
 	CFI_RESTORER = UINT32_MAX - 1,
-	CFI_ENTRY = UINT32_MAX - 2,
-	CFI_PROLOGUE = UINT32_MAX - 3, /* `program`: where there is room, << 16 where it ends; `program_size`: bytes */
-	CFI_MADE = CFI_PROLOGUE, /* the least of these */
+	CFI_DERIVED = UINT32_MAX - 2, /* `program`: number of the range (derive.h) */
+	CFI_MADE = CFI_DERIVED, /* the least of these */
 };
 
 /* Code with a program; ordered by start. */

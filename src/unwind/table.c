@@ -161,7 +161,7 @@ size_t unwind_table_rows(const struct unwind_table *table)
 
 static const char magic[8] = "wickunw";
 /* To be raised when the format changes, and when build.c makes other rows of the same file. */
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 static struct unwind_file_rows to_file(const struct unwind_rows *rows)
 {
@@ -228,7 +228,7 @@ static bool check_rows(const struct unwind_rows *rows, uint32_t rule_count)
 
 static bool check_rule(const struct unwind_table *table, const struct unwind_rule *rule)
 {
-	uint8_t cfa = rule->cfa & ~UNWIND_CFA_INTERRUPTED;
+	uint8_t cfa = rule->cfa & UNWIND_CFA_KIND;
 	if (rule->fp > UNWIND_FP_AT_FP)
 		return false;
 	if (cfa == UNWIND_CFA_LONG)

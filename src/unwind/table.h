@@ -36,8 +36,12 @@ enum unwind_cfa {
 	UNWIND_CFA_LONG, /* cfa_offset is the index of a long rule */
 	UNWIND_CFA_REGISTER = 32, /* + DWARF number: that register + cfa_offset */
 	UNWIND_CFA_REGISTER_LAST = 63,
+	UNWIND_CFA_DERIVED = 0x40, /* added: not described, but derived from the instructions (derive.h) */
 	UNWIND_CFA_INTERRUPTED = 0x80, /* added: the caller was interrupted, its address is not behind a call */
 };
+
+/* The kind without what is added. */
+enum { UNWIND_CFA_KIND = 0x3f };
 
 /* How the caller's frame pointer is found. */
 enum unwind_fp {

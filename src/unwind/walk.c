@@ -208,7 +208,7 @@ static bool step_without_table(struct walk *walk);
 static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 {
 	const struct unwind_table *table = walk->place.table;
-	uint8_t kind = rule->cfa & ~UNWIND_CFA_INTERRUPTED;
+	uint8_t kind = rule->cfa & UNWIND_CFA_KIND;
 	uint64_t cfa, fp, ra;
 	switch (kind) {
 	case UNWIND_CFA_SP:

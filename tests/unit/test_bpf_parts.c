@@ -27,7 +27,9 @@ static uint64_t rule_in_part(const struct layout_part *part, const uint32_t *sla
 static uint64_t rule_outside(const struct unwind_table *table, uint64_t address)
 {
 	uint64_t bits;
-	memcpy(&bits, &table->rules[unwind_rows_find(&table->rows, address)], sizeof bits);
+	struct unwind_rule rule = table->rules[unwind_rows_find(&table->rows, address)];
+	rule.cfa &= ~UNWIND_CFA_DERIVED; /* the programs do not know it */
+	memcpy(&bits, &rule, sizeof bits);
 	return bits;
 }
 
