@@ -15,7 +15,11 @@ enum {
 	MARK_DONE = 32, /* belongs to a function with rules */
 	MARK_CURRENT = 64, /* belongs to the function that is being followed */
 	MARK_FIRST = 128, /* what is before does not lead here: perhaps a function begins */
+	MARK_NEAR = 256, /* a jump from code close by leads here */
 };
+
+/* Jumps over more than this lead to parts that compilers split off, behind which other such parts lie. */
+enum { NEAR_MOST = 32 << 10 };
 
 /* How much work: instructions per byte of code, over all that is tried; entries of a jump table. */
 enum { STEPS_PER_BYTE = 16, TABLE_MOST = 4096 };
@@ -53,7 +57,7 @@ struct function {
 	unsigned jumps;
 	unsigned balanced, unbalanced; /* returns that agree, and that do not */
 	bool moved; /* the stack pointer is used */
-	bool careful; /* calls at the end of 16 bytes, which functions begin behind, do not return */
+	bool careful; /* calls do not return when what follows looks like a function */
 };
 
 void derive_init(struct derive *derive, const struct unwind_arch *arch, struct rules *rules)
@@ -65,6 +69,7 @@ void derive_release(struct derive *derive)
 {
 	free(derive->ranges);
 	free(derive->entries);
+	free(derive->addresses);
 	free(derive->marks);
 	free(derive->numbers);
 }
@@ -143,8 +148,15 @@ static bool goes_on(const struct instruction *instruction)
 	       instruction->kind != INSTRUCTION_JUMP_ANYWHERE && instruction->kind != INSTRUCTION_TRAP;
 }
 
+static void note_address(struct derive *derive, uint64_t address)
+{
+	MEM_ROOM(derive->addresses, derive->address_count, derive->address_capacity);
+	derive->addresses[derive->address_count++] = address;
+}
+
 static void note_target(struct derive *derive, const struct instruction *instruction, uint64_t next)
 {
+	uint64_t distance = instruction->target < next ? next - instruction->target : instruction->target - next;
 	uint32_t index;
 	switch (instruction->kind) {
 	case INSTRUCTION_CALL:
@@ -152,12 +164,16 @@ static void note_target(struct derive *derive, const struct instruction *instruc
 			derive_add_entry(derive, instruction->target, 0, DERIVE_CALLED);
 		break;
 	case INSTRUCTION_ADDRESS:
-		derive_add_entry(derive, instruction->target, 0, DERIVE_LABEL);
+	case INSTRUCTION_JUMP_ANYWHERE:
+		if (index_of(derive, instruction->target, &index))
+			derive_add_entry(derive, instruction->target, 0, DERIVE_LABEL);
+		else if (instruction->target)
+			note_address(derive, instruction->target);
 		break;
 	case INSTRUCTION_BRANCH:
 	case INSTRUCTION_JUMP:
 		if (index_of(derive, instruction->target, &index))
-			derive->marks[index] |= MARK_TARGET;
+			derive->marks[index] |= MARK_TARGET | (distance <= NEAR_MOST ? MARK_NEAR : 0);
 		break;
 	}
 }
@@ -214,7 +230,7 @@ static void mark_found(struct derive *derive, size_t first)
 {
 	for (size_t i = 0; i < derive->entry_count; i++) {
 		const struct derive_entry *entry = &derive->entries[i];
-		uint8_t *mark = &derive->marks[entry->index];
+		uint16_t *mark = &derive->marks[entry->index];
 		bool begins = *mark & MARK_BEGIN, found = i >= first;
 		if (begins && ((entry->kind == DERIVE_CALLED && found) ||
 			       (entry->kind == DERIVE_PERHAPS_CALLED && (*mark & MARK_FIRST))))
@@ -276,7 +292,7 @@ static void note_return(struct function *function, const struct derive_state *st
 	function->unbalanced += (known || state->outermost) && !balanced;
 }
 
-/* To another function, or to code that has its own description. */
+/* To another function, or to code that has its own description. What has no caller ends instead. */
 static void leave(struct function *function, const struct derive_state *state)
 {
 	function->unbalanced += state->outermost && !function->start;
@@ -287,6 +303,7 @@ static void join_other(struct function *function, uint32_t index, const struct d
 {
 	const struct derive *derive = function->derive;
 	struct unwind_rule rule = derive_state_rule(state, derive->arch), other;
+	leave(function, state);
 	other = derive->rules->rules[derive->numbers[index]];
 	other.cfa &= ~UNWIND_CFA_DERIVED;
 	if (other.cfa == UNWIND_CFA_SP && rule.cfa == UNWIND_CFA_SP && other.cfa_offset != rule.cfa_offset &&
@@ -303,7 +320,7 @@ static void jump_to(struct function *function, uint64_t target, const struct der
 		leave(function, state);
 		return;
 	}
-	uint8_t mark = derive->marks[index];
+	uint16_t mark = derive->marks[index];
 	bool again = index == function->entry && !derive_state_is_balanced(state, derive->arch, &known);
 	if (mark & MARK_DONE)
 		join_other(function, index, state);
@@ -336,13 +353,28 @@ static bool table_target(const struct function *function, uint64_t address, uint
 	       (!function->end || *ret_index < function->end);
 }
 
+/* How many bytes there are at an address before the next data that code refers to. */
+static uint64_t bytes_before_next(const struct derive *derive, uint64_t address)
+{
+	size_t low = 0, high = derive->address_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (derive->addresses[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < derive->address_count ? derive->addresses[low] - address : UINT64_MAX;
+}
+
 /* Entries are addresses (wide), or distances from the table; the first that leads elsewhere ends it. */
 static bool follow_table(struct function *function, uint64_t table, bool wide, const struct derive_state *state)
 {
 	const struct derive *derive = function->derive;
 	size_t size = 0, i;
 	const uint8_t *bytes = derive->bytes_at ? derive->bytes_at(derive->context, table, &size) : NULL;
-	size_t count = bytes ? size / (wide ? 8 : 4) : 0;
+	uint64_t most = bytes_before_next(derive, table);
+	size_t count = bytes ? (size < most ? size : most) / (wide ? 8 : 4) : 0;
 	uint32_t index, last = function->entry;
 	for (i = 0; i < count && i < TABLE_MOST; i++) {
 		uint64_t address = (uint64_t)table_entry(bytes, i, wide) + (wide ? 0 : table);
@@ -417,19 +449,21 @@ static bool meets_others(struct function *function, const struct block *from, ui
 			 const struct derive_state *state)
 {
 	const struct derive *derive = function->derive;
-	uint8_t mark = derive->marks[index];
+	uint16_t mark = derive->marks[index];
 	if (index == from->index)
 		return false;
-	if (mark & MARK_DONE) {
-		if (!after_call)
+	if (mark & (MARK_DONE | MARK_ENTRY)) {
+		if ((mark & MARK_DONE) && !after_call)
 			join_other(function, index, state);
+		else
+			leave(function, state);
 		return true;
 	}
-	if (mark & MARK_ENTRY)
-		return true;
 	if (!(mark & MARK_TARGET) && !find_block(function, index))
 		return false;
-	if (after_call) {
+	if (after_call && !(mark & MARK_NEAR)) {
+		leave(function, state);
+	} else if (after_call) {
 		MEM_ROOM(function->late, function->late_count, function->late_capacity);
 		function->late[function->late_count++] = (struct late_path){index, *state};
 	} else {
@@ -471,6 +505,14 @@ static bool follow(struct function *function, const struct instruction *instruct
 	return goes_on(instruction);
 }
 
+/* How functions with a frame begin. */
+static bool makes_frame(const struct derive *derive, const struct instruction *instruction)
+{
+	return instruction->kind == INSTRUCTION_PUSH || instruction->kind == INSTRUCTION_ENTER ||
+	       (instruction->kind == INSTRUCTION_ADD && instruction->reg == derive->arch->dwarf_sp &&
+		instruction->base == derive->arch->dwarf_sp && instruction->offset < 0);
+}
+
 /*
  * Whether a call that ends before `index` ends the function: it is followed by padding, and no jump leads to what comes
  * then. Compilers pad within functions only where jumps lead to.
@@ -479,13 +521,17 @@ static bool ends_with_call(const struct function *function, const struct derive_
 {
 	const struct derive *derive = function->derive;
 	uint32_t end = range->first + range->size, from = index;
-	struct instruction instruction;
+	struct instruction instruction = {0};
 	while (index < end && decode_in(derive, range, index, &instruction) && instruction.padding)
 		index += instruction.length;
 	if (index == end)
 		return true;
-	bool aligned = (range->address + (index - range->first)) % 16 == 0;
-	return !(derive->marks[index] & MARK_TARGET) && aligned && (index > from || function->careful);
+	if ((range->address + (index - range->first)) % 16 != 0)
+		return false;
+	/* Functions may follow without padding; and jumps may lead there as the last thing that other functions do. */
+	if ((derive->marks[index] & MARK_TARGET) || index == from)
+		return function->careful && makes_frame(derive, &instruction);
+	return true;
 }
 
 /* From a block on until paths part or meet. */
@@ -513,10 +559,9 @@ static void follow_block(struct function *function, size_t number)
 			return;
 		index += instruction.length;
 		if (after_call && ends_with_call(function, range, index))
-			return;
+			break;
 	}
-	if (!after_call) /* no code goes on here */
-		leave(function, &state);
+	leave(function, &state);
 }
 
 static void follow_blocks(struct function *function)
@@ -544,7 +589,7 @@ static void follow_rest(struct function *function)
 	if (!function->jumps)
 		return;
 	for (uint32_t index = function->entry; index < function->end; index++) {
-		uint8_t mark = derive->marks[index];
+		uint16_t mark = derive->marks[index];
 		if ((mark & MARK_FIRST) && !(mark & (MARK_CURRENT | MARK_DONE | MARK_ENTRY))) {
 			arrive(function, index, &state);
 			follow_blocks(function);
@@ -558,7 +603,7 @@ static void conclude(struct function *function, bool keep)
 	struct derive *derive = function->derive;
 	for (size_t i = 0; i < function->seen_count; i++) {
 		uint32_t index = function->seen[i];
-		derive->marks[index] &= ~MARK_CURRENT;
+		derive->marks[index] &= (uint16_t)~MARK_CURRENT;
 		if (keep)
 			derive->marks[index] |= MARK_DONE;
 		else
@@ -637,12 +682,18 @@ static void derive_entries(struct function *function, bool starts)
 	}
 }
 
-static void try_marked(struct function *function, uint8_t wanted)
+static void try_marked(struct function *function, uint16_t wanted)
 {
 	struct derive *derive = function->derive;
 	for (uint32_t i = 0; i < derive->size; i++)
 		if ((derive->marks[i] & wanted) && !(derive->marks[i] & (MARK_DONE | MARK_ENTRY)))
 			try_function(function, i);
+}
+
+static int compare_addresses(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	return (a > b) - (a < b);
 }
 
 void derive_run(struct derive *derive)
@@ -657,6 +708,8 @@ void derive_run(struct derive *derive)
 	size_t symbols = derive->entry_count;
 	for (size_t i = 0; i < derive->range_count; i++)
 		look_through(derive, &derive->ranges[i]);
+	if (derive->address_count)
+		qsort(derive->addresses, derive->address_count, sizeof *derive->addresses, compare_addresses);
 	mark_found(derive, symbols);
 	derive_entries(&function, true);
 	derive_entries(&function, false);

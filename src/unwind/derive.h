@@ -53,7 +53,9 @@ struct derive {
 	uint32_t size; /* of all ranges */
 	struct derive_entry *entries;
 	size_t entry_count, entry_capacity;
-	uint8_t *marks; /* per byte */
+	uint64_t *addresses; /* of data that the code refers to */
+	size_t address_count, address_capacity;
+	uint16_t *marks; /* per byte */
 	uint16_t *numbers; /* per byte: of the rule, where an instruction with a rule begins */
 	size_t function_count; /* functions with rules */
 	uint64_t steps_left; /* instructions that may still be looked at */
