@@ -108,6 +108,7 @@ static void add_module(struct check_modules *modules, const char *path, const ch
 		module.frame_pointers = check_frame_pointers(elf);
 		module.unwind_table = unwind_table_build(&table, elf, symbols_debug_elf(symbols), NULL) == 0;
 	}
+	module.unwind_derived = module.unwind_table && unwind_table_derived_rows(table) > unwind_table_rows(table) / 2;
 	if (module.unwind_table)
 		unwind_table_free(table);
 	symbols_close(symbols);

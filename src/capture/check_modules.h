@@ -17,6 +17,7 @@ struct check_module {
 	enum check_verdict verdict;
 	enum symbol_state symbols;
 	bool unwind_table;
+	bool unwind_derived; /* most of it, from the code */
 	enum frame_pointers frame_pointers;
 	struct buf advice; /* what mends its symbols; may be empty */
 };

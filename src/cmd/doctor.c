@@ -83,7 +83,9 @@ static void add_module_text(struct buf *out, const struct check_module *module, 
 	add_shown(out, module->path);
 	buf_printf(out, ": %s", symbol_names[module->symbols]);
 	if (module->symbols < SYMBOLS_MISSING) {
-		buf_str(out, module->unwind_table ? ", unwind tables" : ", no unwind tables");
+		buf_str(out, module->unwind_derived ? ", unwind rules derived from the code" :
+			     module->unwind_table   ? ", unwind tables" :
+						      ", no unwind tables");
 		if (module->frame_pointers != FRAME_POINTERS_UNKNOWN)
 			buf_str(out, module->frame_pointers == FRAME_POINTERS_YES ? ", frame pointers" :
 										    ", no frame pointers");

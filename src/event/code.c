@@ -385,6 +385,12 @@ const struct unwind_table *code_unwind_table(struct code *code)
 	return code->table;
 }
 
+bool code_is_derived(struct code *code, uint64_t address)
+{
+	return __atomic_load_n(&code->table_tried, __ATOMIC_ACQUIRE) && code->table &&
+	       unwind_table_is_derived(code->table, address);
+}
+
 uint32_t code_version(struct code *code, uint64_t address, uint64_t time)
 {
 	return code->jit ? jit_version(code->jit, address, time) : 0;

@@ -105,6 +105,8 @@ uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t
 void code_fetch(struct code *code);
 /* NULL: the module has none. Built when first asked for. */
 const struct unwind_table *code_unwind_table(struct code *code);
+/* Whether stacks are unwound by a derived rule at an address of the module; false when none was unwound there so far. */
+bool code_is_derived(struct code *code, uint64_t address);
 
 /*
  * The unwind information of JIT code at an address, for [*ret_start, *ret_end); NULL: there is none. `time` as below.

@@ -148,6 +148,13 @@ static void reverse_frames(frame_id *frames, size_t count)
 	}
 }
 
+static bool is_derived(const struct symbolizer *n, module_id module, const struct frame *address)
+{
+	bool exact = address->line & 1;
+	return module < MODULE_TRUNCATED && address->kind != FRAME_KERNEL &&
+	       code_is_derived(codes_get(n->codes, module), address->address - !exact);
+}
+
 static void name_address(struct symbolizer *n, const struct profile *addresses, const struct frame *address,
 			 struct answer *answer)
 {
@@ -171,6 +178,7 @@ static void name_address(struct symbolizer *n, const struct profile *addresses, 
 		name_unresolved(n, module, address->address);
 		named.unresolved = true;
 	}
+	named.derived = is_derived(n, module, address);
 	named.count = (uint32_t)(n->chain_count - named.first);
 	if (!strcmp(text, SYMBOLIZE_REVERSED))
 		reverse_frames(n->chain + named.first, named.count);
@@ -217,6 +225,7 @@ struct symbolizer_stack symbolizer_quality(const struct symbolizer *n, struct sy
 		named.truncated = address->kind != FRAME_KERNEL && n->module[address->function] >= MODULE_TRUNCATED;
 	named.outside = false;
 	named.unresolved |= n->named[id].unresolved;
+	named.derived |= n->named[id].derived;
 	return named;
 }
 
@@ -289,10 +298,13 @@ void symbolizer_count(struct profile *profile, value_id value, uint32_t count, c
 {
 	struct value_type *type = &profile->values[value];
 	uint32_t truncated = stack->truncated ? count : 0, unresolved = stack->unresolved ? count : 0;
+	uint32_t derived = stack->derived ? count : 0;
 	type->samples += count;
 	type->truncated += truncated;
 	type->unresolved += unresolved;
+	type->derived += derived;
 	profile->quality.samples += count;
 	profile->quality.truncated += truncated;
 	profile->quality.unresolved += unresolved;
+	profile->quality.derived += derived;
 }

@@ -9,6 +9,7 @@ struct symbolizer_name {
 	size_t first; /* in `chain` */
 	uint32_t count;
 	bool unresolved;
+	bool derived; /* the rule for unwinding there */
 };
 
 struct known_name {

@@ -40,7 +40,8 @@ void profile_join_event(struct profile *profile, value_id value)
 		kept->samples += other->samples;
 		kept->truncated += other->truncated;
 		kept->unresolved += other->unresolved;
-		other->samples = other->truncated = other->unresolved = 0;
+		kept->derived += other->derived;
+		other->samples = other->truncated = other->unresolved = other->derived = 0;
 	}
 	size_t length;
 	const char *base = event_base(profile_text(profile, kept->name), &length);
@@ -73,14 +74,16 @@ void profile_keep_value(struct profile *profile, value_id value)
 			kept->samples += other->samples;
 			kept->truncated += other->truncated;
 			kept->unresolved += other->unresolved;
+			kept->derived += other->derived;
 		} else {
 			profile->quality.filtered += other->samples;
 		}
-		other->samples = other->truncated = other->unresolved = 0;
+		other->samples = other->truncated = other->unresolved = other->derived = 0;
 	}
 	profile->quality.samples = kept->samples;
 	profile->quality.truncated = kept->truncated;
 	profile->quality.unresolved = kept->unresolved;
+	profile->quality.derived = kept->derived;
 }
 
 static bool *threads_that_fit(const struct profile *profile, const struct profile_filter *filter)

@@ -38,6 +38,7 @@ static void count_values(struct profile *into, const struct profile *from, const
 		met->samples += type->samples;
 		met->truncated += type->truncated;
 		met->unresolved += type->unresolved;
+		met->derived += type->derived;
 	}
 }
 

@@ -30,6 +30,7 @@ void quality_add(struct quality *quality, const struct quality *from)
 	quality->lost += from->lost;
 	quality->truncated += from->truncated;
 	quality->unresolved += from->unresolved;
+	quality->derived += from->derived;
 	quality->bad_lines += from->bad_lines;
 	quality->cut_stacks += from->cut_stacks;
 	quality->overflows += from->overflows;
@@ -76,6 +77,7 @@ void quality_line(const struct quality *quality, const struct strpool *strings, 
 		buf_str(&line, ", most in ");
 		buf_str(&line, last_part(strpool_text(strings, worst->module)));
 	}
+	part(&line, quality->derived, "stack with derived unwind rules", "stacks with derived unwind rules");
 	part(&line, quality->bad_lines, "bad line", "bad lines");
 	part(&line, quality->cut_stacks, "incomplete stack skipped", "incomplete stacks skipped");
 	part(&line, quality->filtered, "sample of another event skipped", "samples of other events skipped");

@@ -328,8 +328,9 @@ value_id profile_view_apply(struct profile *profile, const struct profile_view *
 		to->samples += type->samples;
 		to->truncated += type->truncated;
 		to->unresolved += type->unresolved;
+		to->derived += type->derived;
 		to->first_seen = type->first_seen < to->first_seen ? type->first_seen : to->first_seen;
-		type->samples = type->truncated = type->unresolved = 0;
+		type->samples = type->truncated = type->unresolved = type->derived = 0;
 		type->first_seen = UINT64_MAX;
 	}
 	return joined;

@@ -84,6 +84,7 @@ void json_quality(struct buf *out, const struct profile *profile)
 		{"lost", quality->lost},
 		{"truncated", quality->truncated},
 		{"unresolved", quality->unresolved},
+		{"derived", quality->derived},
 		{"bad_lines", quality->bad_lines},
 		{"cut_stacks", quality->cut_stacks},
 		{"overflows", quality->overflows},

@@ -157,6 +157,19 @@ size_t unwind_table_rows(const struct unwind_table *table)
 	return table->rows.count;
 }
 
+size_t unwind_table_derived_rows(const struct unwind_table *table)
+{
+	size_t count = 0;
+	for (uint32_t i = 0; i < table->rows.count; i++)
+		count += (table->rules[table->rows.rows[i] & 0xffff].cfa & UNWIND_CFA_DERIVED) != 0;
+	return count;
+}
+
+bool unwind_table_is_derived(const struct unwind_table *table, uint64_t address)
+{
+	return table->rules[unwind_rows_find(&table->rows, address)].cfa & UNWIND_CFA_DERIVED;
+}
+
 /* --- on disk --- */
 
 static const char magic[8] = "wickunw";

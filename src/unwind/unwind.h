@@ -26,6 +26,9 @@ int unwind_table_build_code(struct unwind_table **ret_table, const struct unwind
 void unwind_table_free(struct unwind_table *table);
 size_t unwind_table_bytes(const struct unwind_table *table); /* memory it takes */
 size_t unwind_table_rows(const struct unwind_table *table);
+size_t unwind_table_derived_rows(const struct unwind_table *table); /* of these: derived from the code (derive.h) */
+/* Whether the rule at a virtual address of the file is one of these. */
+bool unwind_table_is_derived(const struct unwind_table *table, uint64_t address);
 
 /* The registers an unwinder needs; indexes by DWARF number where a rule names another register. */
 struct unwind_registers {
