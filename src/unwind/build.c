@@ -166,6 +166,7 @@ static void add_restorers(struct builder *builder)
 static void add_derived(struct builder *builder, struct elf_file *debug)
 {
 	struct derive *derive = &builder->derive;
+	size_t described = builder->cfi.function_count;
 	undescribed_derive(derive, &builder->cfi, builder->elf, debug);
 	for (size_t i = 0; i < derive->range_count; i++) {
 		struct cfi_function function = {
@@ -175,8 +176,7 @@ static void add_derived(struct builder *builder, struct elf_file *debug)
 		};
 		cfi_add(&builder->cfi, function, derive->ranges[i].size);
 	}
-	if (derive->range_count)
-		cfi_sort(&builder->cfi);
+	cfi_merge(&builder->cfi, described);
 }
 
 static void read_sources(struct builder *builder, struct elf_file *debug)
@@ -193,8 +193,7 @@ static void read_sources(struct builder *builder, struct elf_file *debug)
 	cfi_sort(&builder->cfi);
 	size_t count = builder->cfi.function_count;
 	add_restorers(builder);
-	if (builder->cfi.function_count > count)
-		cfi_sort(&builder->cfi);
+	cfi_merge(&builder->cfi, count);
 	described += builder->cfi.function_count - count;
 	add_derived(builder, debug);
 	if (!described && !builder->derive.function_count) /* linkage code alone is not worth a table */

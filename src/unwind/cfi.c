@@ -305,3 +305,18 @@ void cfi_sort(struct cfi *cfi)
 	if (!sorted)
 		radix_sort(cfi->functions, cfi->function_count, least, most - least);
 }
+
+void cfi_merge(struct cfi *cfi, size_t sorted)
+{
+	struct cfi_function *functions = cfi->functions;
+	size_t left = sorted, right = cfi->function_count - sorted;
+	if (!right)
+		return;
+	struct cfi_function *added CLEANUP_FREE = mem_alloc(right * sizeof *added);
+	memcpy(added, functions + sorted, right * sizeof *added);
+	while (right) {
+		bool from_left = left && functions[left - 1].start > added[right - 1].start;
+		functions[left + right - 1] = from_left ? functions[left - 1] : added[right - 1];
+		*(from_left ? &left : &right) -= 1;
+	}
+}

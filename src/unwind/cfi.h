@@ -87,6 +87,8 @@ void cfi_read(struct cfi *cfi, const struct cfi_section *section);
 void cfi_add(struct cfi *cfi, struct cfi_function function, uint64_t size);
 /* Sorts the functions by start; equal ones keep their order. */
 void cfi_sort(struct cfi *cfi);
+/* The same where those before `sorted` are in order, and so are the few from there on. */
+void cfi_merge(struct cfi *cfi, size_t sorted);
 
 /* A pointer in one of the encodings of .eh_frame. False when it is omitted, indirect or malformed. */
 bool cfi_pointer(struct reader *reader, const struct cfi_section *section, uint8_t encoding, uint8_t address_size,

@@ -1,7 +1,5 @@
 #include "unwind/decode_x86_64.h"
 
-#include <string.h>
-
 /* DWARF numbers of registers, by their numbers in instructions. */
 static const uint8_t dwarf[REGISTERS] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 enum { RAX = 0, RCX = 1, RDX = 2, RBX = 3, RSP = 4, RBP = 5, RSI = 6, RDI = 7, R11 = 11 };
@@ -67,14 +65,14 @@ struct decoder {
 
 static bool take(struct decoder *d, size_t size, int64_t *ret_value)
 {
-	int64_t value = 0;
 	if ((size_t)(d->end - d->at) < size)
 		return false;
-	memcpy(&value, d->at, size); /* little endian */
-	if (size && size < 8)
-		value = (int64_t)((uint64_t)value << (64 - 8 * size)) >> (64 - 8 * size);
+	uint64_t value = 0;
+	for (size_t i = size; i-- > 0;) /* little endian */
+		value = value << 8 | d->at[i];
+	unsigned unused = 64 - 8 * (unsigned)size;
+	*ret_value = size ? (int64_t)(value << unused) >> unused : 0;
 	d->at += size;
-	*ret_value = value;
 	return true;
 }
 
@@ -261,7 +259,9 @@ static bool take_operands(struct decoder *d)
 {
 	char operands = operands_of(d);
 	size_t by_size = d->operand16 && !d->wide ? 2 : 4, size = 0;
-	if (strchr("mbwtux", operands) && !take_modrm(d))
+	bool modrm = operands == 'm' || operands == 'b' || operands == 'w' || operands == 't' || operands == 'u' ||
+		     operands == 'x';
+	if (modrm && !take_modrm(d))
 		return false;
 	switch (operands) {
 	case '-':

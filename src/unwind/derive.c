@@ -131,6 +131,11 @@ static bool decode_in(const struct derive *derive, const struct derive_range *ra
 				    ret_instruction);
 }
 
+bool derive_has(const struct derive *derive, uint64_t address)
+{
+	return range_of_address(derive, address);
+}
+
 void derive_add_entry(struct derive *derive, uint64_t address, uint64_t size, enum derive_entry_kind kind)
 {
 	uint32_t index;

@@ -5,9 +5,14 @@
 #include <string.h>
 
 /* Gaps below are padding. */
-enum { GAP_LEAST = 16 };
-/* Calls are looked for in this much described code, where symbols do not tell where functions begin. */
-enum { SEARCHED_MOST = 32 << 20 };
+enum { GAP_LEAST = 32 };
+/*
+ * Calls are looked for in this much described code, where symbols do not tell where functions begin, and where there is
+ * enough other code to be worth reading it all.
+ */
+enum { SEARCHED_MOST = 32 << 20, UNDESCRIBED_LEAST = 16 << 10 };
+/* Below that it is what compilers add to every file, and all symbols need not be read for it. */
+enum { NAMED_LEAST = 1 << 10 };
 
 struct code_section {
 	uint64_t address;
@@ -111,7 +116,8 @@ static void add_symbols(struct search *search, struct elf_file *elf, const char 
 		unsigned type = ELF64_ST_TYPE(symbol.st_info);
 		bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
 		if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE ||
-		    (!function && type != STT_NOTYPE) || is_part(&names, symbol.st_name))
+		    (!function && type != STT_NOTYPE) || !derive_has(search->derive, symbol.st_value) ||
+		    is_part(&names, symbol.st_name))
 			continue;
 		derive_add_entry(search->derive, symbol.st_value, symbol.st_size,
 				 function ? DERIVE_FUNCTION : DERIVE_LABEL);
@@ -182,11 +188,13 @@ void undescribed_derive(struct derive *derive, const struct cfi *cfi, struct elf
 	find_gaps(&search);
 	if (derive->size) {
 		add_start(&search);
-		add_symbols(&search, elf, ".symtab");
-		add_symbols(&search, elf, ".dynsym");
-		if (debug)
+		if (derive->size >= NAMED_LEAST) {
+			add_symbols(&search, elf, ".symtab");
+			add_symbols(&search, elf, ".dynsym");
+		}
+		if (derive->size >= NAMED_LEAST && debug)
 			add_symbols(&search, debug, ".symtab");
-		if (!has_symbols(elf) && !has_symbols(debug))
+		if (derive->size >= UNDESCRIBED_LEAST && !has_symbols(elf) && !has_symbols(debug))
 			add_calls(&search);
 		derive_run(derive);
 	}
