@@ -311,8 +311,11 @@ static void join_other(struct function *function, uint32_t index, const struct d
 	leave(function, state);
 	other = derive->rules->rules[derive->numbers[index]];
 	other.cfa &= ~UNWIND_CFA_DERIVED;
-	if (other.cfa == UNWIND_CFA_SP && rule.cfa == UNWIND_CFA_SP && other.cfa_offset != rule.cfa_offset &&
-	    !(derive->marks[function->entry] & MARK_ENTRY))
+	if (other.cfa != UNWIND_CFA_SP || rule.cfa != UNWIND_CFA_SP)
+		return;
+	if (other.cfa_offset == rule.cfa_offset)
+		function->balanced++; /* as if it went on to the other's "ret" itself */
+	else if (!(derive->marks[function->entry] & MARK_ENTRY))
 		function->unbalanced++;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Gaps below are padding. */
+/* Gaps below, between functions, are padding. */
 enum { GAP_LEAST = 32 };
 /*
  * Calls are looked for in this much described code, where symbols do not tell where functions begin, and where there is
@@ -80,7 +80,8 @@ static void find_gaps(struct search *search)
 		while (covered < end) {
 			uint64_t start = next < cfi->function_count ? cfi->functions[next].start : UINT64_MAX;
 			uint64_t gap_end = start < end ? start : end;
-			if (gap_end > covered && gap_end - covered >= GAP_LEAST)
+			bool all = covered == section->address && gap_end == end;
+			if (gap_end > covered && (all || gap_end - covered >= GAP_LEAST))
 				add_gap(search, section, covered, gap_end);
 			if (start >= end) {
 				covered = end;
