@@ -292,13 +292,14 @@ static bool find_stored_cfa(const struct derive_state *state, struct derive_valu
 static bool find_cfa(const struct derive_state *state, const struct unwind_arch *arch, struct unwind_rule *rule)
 {
 	struct derive_value sp = state->registers[arch->dwarf_sp], fp = state->registers[arch->dwarf_fp];
+	/* The frame pointer first: it is right even behind calls that take their arguments off the stack. */
+	if (is_of_cfa(fp) && (fp.offset == 2 * arch->ra_slot || !is_of_cfa(sp))) {
+		set_rule(rule, UNWIND_CFA_FP, -fp.offset);
+		return true;
+	}
 	if (is_of_cfa(sp)) {
 		set_rule(rule, UNWIND_CFA_SP, -sp.offset);
 		return sp.offset < 0;
-	}
-	if (is_of_cfa(fp)) {
-		set_rule(rule, UNWIND_CFA_FP, -fp.offset);
-		return true;
 	}
 	if (find_stored_cfa(state, fp, UNWIND_CFA_AT_FP, rule) || find_stored_cfa(state, sp, UNWIND_CFA_AT_SP, rule))
 		return true;

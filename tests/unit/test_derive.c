@@ -32,9 +32,9 @@ struct line {
 static const struct line frame_pointer[] = {
 	{CODE("\x55"), SP(8)}, /* push %rbp */
 	{CODE("\x48\x89\xe5"), SAVED(SP, 16, -16)}, /* mov %rsp,%rbp */
-	{CODE("\x48\x83\xec\x20"), SAVED(SP, 16, -16)}, /* sub $0x20,%rsp */
-	{CODE("\xff\xd0"), SAVED(SP, 48, -16)}, /* call *%rax */
-	{CODE("\x48\x29\xc4"), SAVED(SP, 48, -16)}, /* sub %rax,%rsp */
+	{CODE("\x48\x83\xec\x20"), SAVED(FP, 16, -16)}, /* sub $0x20,%rsp */
+	{CODE("\xff\xd0"), SAVED(FP, 16, -16)}, /* call *%rax */
+	{CODE("\x48\x29\xc4"), SAVED(FP, 16, -16)}, /* sub %rax,%rsp */
 	{CODE("\xff\xd0"), SAVED(FP, 16, -16)}, /* call *%rax */
 	{CODE("\xc9"), SAVED(FP, 16, -16)}, /* leave */
 	{CODE("\xc3"), SP(8)}, /* ret */
@@ -86,11 +86,11 @@ static const struct line aligned_by_gcc[] = {
 static const struct line aligned_by_clang[] = {
 	{CODE("\x55"), SP(8)}, /* push %rbp */
 	{CODE("\x48\x89\xe5"), SAVED(SP, 16, -16)}, /* mov %rsp,%rbp */
-	{CODE("\x48\x83\xe4\xc0"), SAVED(SP, 16, -16)}, /* and $-64,%rsp */
+	{CODE("\x48\x83\xe4\xc0"), SAVED(FP, 16, -16)}, /* and $-64,%rsp */
 	{CODE("\x48\x81\xec\x80\x00\x00\x00"), SAVED(FP, 16, -16)}, /* sub $0x80,%rsp */
 	{CODE("\xff\xd0"), SAVED(FP, 16, -16)}, /* call *%rax */
 	{CODE("\x48\x89\xec"), SAVED(FP, 16, -16)}, /* mov %rbp,%rsp */
-	{CODE("\x5d"), SAVED(SP, 16, -16)}, /* pop %rbp */
+	{CODE("\x5d"), SAVED(FP, 16, -16)}, /* pop %rbp */
 	{CODE("\xc3"), SP(8)}, /* ret */
 };
 
@@ -181,9 +181,9 @@ static const struct line after_no_return[] = {
 static const struct line meets_with_frame_pointer[] = {
 	{CODE("\x55"), SP(8)}, /* push %rbp */
 	{CODE("\x48\x89\xe5"), SAVED(SP, 16, -16)}, /* mov %rsp,%rbp */
-	{CODE("\x85\xff"), SAVED(SP, 16, -16)}, /* test %edi,%edi */
-	{CODE("\x74\x01"), SAVED(SP, 16, -16)}, /* je 1f */
-	{CODE("\x57"), SAVED(SP, 16, -16)}, /* push %rdi */
+	{CODE("\x85\xff"), SAVED(FP, 16, -16)}, /* test %edi,%edi */
+	{CODE("\x74\x01"), SAVED(FP, 16, -16)}, /* je 1f */
+	{CODE("\x57"), SAVED(FP, 16, -16)}, /* push %rdi */
 	{CODE("\xff\xd0"), SAVED(FP, 16, -16)}, /* call *%rax */
 	{CODE("\xc9"), SAVED(FP, 16, -16)}, /* leave */
 	{CODE("\xc3"), SP(8)}, /* ret */
@@ -191,8 +191,8 @@ static const struct line meets_with_frame_pointer[] = {
 
 static const struct line entered[] = {
 	{CODE("\xc8\x10\x00\x00"), SP(8)}, /* enter $0x10,$0 */
-	{CODE("\xff\xd0"), SAVED(SP, 32, -16)}, /* call *%rax */
-	{CODE("\xc9"), SAVED(SP, 32, -16)}, /* leave */
+	{CODE("\xff\xd0"), SAVED(FP, 16, -16)}, /* call *%rax */
+	{CODE("\xc9"), SAVED(FP, 16, -16)}, /* leave */
 	{CODE("\xc3"), SP(8)}, /* ret */
 };
 
