@@ -105,7 +105,7 @@ uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t
 void code_fetch(struct code *code);
 /* NULL: the module has none. Built when first asked for. */
 const struct unwind_table *code_unwind_table(struct code *code);
-/* Whether stacks are unwound by a derived rule at an address of the module; false when none was unwound there so far. */
+/* Whether the rule for unwinding at an address of the module is derived; false when the table was not needed so far. */
 bool code_is_derived(struct code *code, uint64_t address);
 
 /*

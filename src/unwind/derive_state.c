@@ -314,7 +314,7 @@ static bool find_cfa(const struct derive_state *state, const struct unwind_arch 
 static bool find_fp(const struct derive_state *state, const struct unwind_arch *arch, struct unwind_rule *rule)
 {
 	struct derive_value fp = state->registers[arch->dwarf_fp];
-	/* Where it is saved, even if the register still holds it: the rule does not change then when it is overwritten. */
+	/* Where it is saved, even if the register still holds it: then the rule need not change later. */
 	for (size_t i = 0; i < state->slot_count; i++) {
 		const struct derive_slot *slot = &state->slots[i];
 		bool by_fp = slot->base != 0 && is_stack(fp) && fp.base == slot->base;
