@@ -423,6 +423,37 @@ static void what_runs_before_main_and_after_exit_has_rules(void **state)
 	buf_release(&eh_frame);
 }
 
+/* push %rbx; call *%rax; pop %rbx; ret, behind a function with a description. */
+static void code_without_description_has_derived_rules(void **state)
+{
+	(void)state;
+	struct buf eh_frame = {0}, saved = {0};
+	uint8_t text[0x80];
+	struct unwind_table *table, *loaded;
+	memset(text, 0x90, sizeof text);
+	memcpy(text + 0x20, "\x53\xff\xd0\x5b\xc3", 5);
+	size_t cie = put_cie(&eh_frame, "zR", 0);
+	put_fde(&eh_frame, cie, TEXT, 0x10, PROGRAM(0));
+	struct elf_maker_section sections[] = {
+		{".eh_frame", eh_frame.data, eh_frame.size, EH_FRAME, SHF_ALLOC},
+		{".text", text, sizeof text, TEXT, SHF_ALLOC | SHF_EXECINSTR},
+	};
+	assert_int_equal(build(&table, sections, 2, TEXT_SIZE), 0);
+	check_rule(table, TEXT + 0x20, UNWIND_CFA_SP, 8, UNWIND_FP_SAME, 0);
+	check_rule(table, TEXT + 0x21, UNWIND_CFA_SP, 16, UNWIND_FP_SAME, 0);
+	check_rule(table, TEXT + 0x24, UNWIND_CFA_SP, 8, UNWIND_FP_SAME, 0);
+	unwind_table_save(table, &saved);
+	assert_int_equal(unwind_table_load(&loaded, saved.data, saved.size, NULL), 0);
+	assert_false(unwind_table_is_derived(loaded, TEXT));
+	assert_true(unwind_table_is_derived(loaded, TEXT + 0x20));
+	assert_true(unwind_table_is_derived(loaded, TEXT + 0x24));
+	assert_int_equal(unwind_table_derived_rows(loaded), 3);
+	unwind_table_free(loaded);
+	unwind_table_free(table);
+	buf_release(&saved);
+	buf_release(&eh_frame);
+}
+
 static void the_code_behind_signal_handlers_is_known_by_its_bytes(void **state)
 {
 	(void)state;
@@ -621,6 +652,7 @@ int main(void)
 		cmocka_unit_test(damaged_programs_are_invalid_from_where_they_are_damaged),
 		cmocka_unit_test(expressions_that_occur_often_are_short_rules),
 		cmocka_unit_test(linkage_code_without_entries_has_rules),
+		cmocka_unit_test(code_without_description_has_derived_rules),
 		cmocka_unit_test(the_code_behind_signal_handlers_is_known_by_its_bytes),
 		cmocka_unit_test(what_runs_before_main_and_after_exit_has_rules),
 		cmocka_unit_test(the_entry_of_a_program_is_the_end_of_stacks),
