@@ -151,7 +151,7 @@ static void reverse_frames(frame_id *frames, size_t count)
 static bool is_derived(const struct symbolizer *n, module_id module, const struct frame *address)
 {
 	bool exact = address->line & 1;
-	return module < MODULE_TRUNCATED && address->kind != FRAME_KERNEL &&
+	return module < MODULE_TEXT && address->kind != FRAME_KERNEL &&
 	       code_is_derived(codes_get(n->codes, module), address->address - !exact);
 }
 
