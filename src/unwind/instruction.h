@@ -43,4 +43,11 @@ struct instruction {
 	uint64_t target; /* address */
 };
 
+/* Whether the next instruction may run after it; calls may not return. */
+static inline bool instruction_goes_on(const struct instruction *instruction)
+{
+	return instruction->kind != INSTRUCTION_RETURN && instruction->kind != INSTRUCTION_JUMP &&
+	       instruction->kind != INSTRUCTION_JUMP_ANYWHERE && instruction->kind != INSTRUCTION_TRAP;
+}
+
 #endif

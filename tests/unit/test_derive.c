@@ -433,7 +433,7 @@ static void work_is_bounded(void **state)
 	begin(&run);
 	derive_add_entry(&run.derive, TEXT, 0, DERIVE_FUNCTION);
 	derive_run(&run.derive);
-	assert_true(run.derive.steps_left < run.code.size * 16);
+	assert_true(run.derive.steps_left < run.code.size * 8);
 	end(&run);
 }
 
