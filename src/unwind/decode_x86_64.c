@@ -1,8 +1,6 @@
 #include "unwind/decode_x86_64.h"
 
-/* DWARF numbers of registers, by their numbers in instructions. */
-static const uint8_t dwarf[REGISTERS] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
-enum { RAX = 0, RCX = 1, RDX = 2, RBX = 3, RSP = 4, RBP = 5, RSI = 6, RDI = 7, R11 = 11 };
+#include "unwind/decoder_x86_64.h"
 
 /*
  * The opcodes of a map, one character each:
@@ -47,21 +45,6 @@ static const char two_bytes[] = "mmmm-.....-.-m.b" /* 00: system, syscall, ud2, 
 				"mmmmmmmmmmmmmmmm" /* d0 */
 				"mmmmmmmmmmmmmmmm" /* e0 */
 				"mmmmmmmmmmmmmmmm"; /* f0 */
-
-enum map { MAP_ONE_BYTE, MAP_0F, MAP_0F38, MAP_0F3A, MAP_5 = 5, MAP_6, MAP_XOP8 = 8, MAP_XOP9, MAP_XOP10 };
-
-struct decoder {
-	const uint8_t *at, *end;
-	bool operand16, address32, repeat, repeat_not; /* prefixes 66, 67, f3, f2 */
-	bool rex, wide, vector; /* a REX prefix; 64-bit operands; VEX, EVEX or XOP */
-	uint8_t reg_high, index_high, base_high; /* 8, or 0: what prefixes add to registers */
-	uint8_t third; /* the register in a VEX prefix */
-	uint8_t map, opcode;
-	bool has_modrm, has_sib, has_base, has_index;
-	uint8_t mod, reg, rm; /* with what prefixes add */
-	int32_t displacement;
-	int64_t immediate;
-};
 
 static bool take(struct decoder *d, size_t size, int64_t *ret_value)
 {
@@ -299,231 +282,6 @@ static bool take_operands(struct decoder *d)
 	return take(d, size, &d->immediate);
 }
 
-/* --- what is written --- */
-
-static uint32_t bit(unsigned number)
-{
-	return 1u << dwarf[number & 15];
-}
-
-/* Of byte registers without a REX prefix, 4 to 7 are the high halves of the first four. */
-static uint32_t byte_bit(const struct decoder *d, unsigned number)
-{
-	return bit(!d->rex && number >= 4 && number < 8 ? number - 4 : number);
-}
-
-static uint32_t written_rm(const struct decoder *d, bool is_byte)
-{
-	if (d->mod != 3)
-		return 0;
-	return is_byte ? byte_bit(d, d->rm) : bit(d->rm);
-}
-
-static uint32_t written_reg(const struct decoder *d, bool is_byte)
-{
-	return is_byte ? byte_bit(d, d->reg) : bit(d->reg);
-}
-
-static uint32_t arithmetic_writes(const struct decoder *d)
-{
-	uint8_t opcode = d->opcode;
-	if (opcode >= 0x38) /* cmp */
-		return 0;
-	switch (opcode & 7) {
-	case 0:
-	case 1:
-		return written_rm(d, !(opcode & 1));
-	case 2:
-	case 3:
-		return written_reg(d, !(opcode & 1));
-	default:
-		return bit(RAX);
-	}
-}
-
-static uint32_t one_byte_writes(const struct decoder *d)
-{
-	uint8_t opcode = d->opcode, operation = d->reg & 7;
-	if (opcode < 0x40)
-		return arithmetic_writes(d);
-	switch (opcode) {
-	case 0x63:
-	case 0x69:
-	case 0x6b:
-	case 0x8b:
-	case 0x8d:
-		return written_reg(d, false);
-	case 0x8a:
-		return written_reg(d, true);
-	case 0x80 ... 0x83:
-		return operation == 7 ? 0 : written_rm(d, opcode == 0x80);
-	case 0x86:
-	case 0x87:
-		return written_rm(d, opcode == 0x86) | written_reg(d, opcode == 0x86);
-	case 0x88:
-	case 0x89:
-	case 0x8c:
-	case 0x8f:
-	case 0xc0:
-	case 0xc1:
-	case 0xc6:
-	case 0xc7:
-	case 0xd0 ... 0xd3:
-		return written_rm(d, opcode == 0x88 || opcode == 0xc0 || opcode == 0xc6 || opcode == 0xd0 ||
-					     opcode == 0xd2);
-	case 0x90 ... 0x97:
-		return opcode == 0x90 && !d->base_high ? 0 : bit(RAX) | bit((opcode & 7) | d->base_high);
-	case 0xb0 ... 0xb7:
-		return byte_bit(d, (opcode & 7) | d->base_high);
-	case 0xb8 ... 0xbf:
-		return bit((opcode & 7) | d->base_high);
-	case 0x98:
-	case 0x9f:
-	case 0xa0:
-	case 0xa1:
-	case 0xd7:
-	case 0xe4:
-	case 0xe5:
-	case 0xec:
-	case 0xed:
-		return bit(RAX);
-	case 0x99:
-		return bit(RDX);
-	case 0x6c ... 0x6f:
-	case 0xa4 ... 0xa7:
-	case 0xaa ... 0xaf:
-		return bit(RAX) | bit(RCX) | bit(RSI) | bit(RDI);
-	case 0xe0 ... 0xe3:
-		return bit(RCX);
-	case 0xf6:
-	case 0xf7:
-		if (operation < 2)
-			return 0;
-		return operation < 4 ? written_rm(d, opcode == 0xf6) : bit(RAX) | bit(RDX);
-	case 0xfe:
-	case 0xff:
-		return operation < 2 ? written_rm(d, opcode == 0xfe) : 0;
-	case 0xdf: /* fnstsw ax */
-		return d->mod == 3 ? bit(RAX) : 0;
-	default:
-		return 0;
-	}
-}
-
-static uint32_t two_byte_writes(const struct decoder *d)
-{
-	uint8_t opcode = d->opcode, operation = d->reg & 7;
-	switch (opcode) {
-	case 0x00:
-	case 0x20:
-	case 0x21:
-	case 0xa4:
-	case 0xa5:
-	case 0xab:
-	case 0xac:
-	case 0xad:
-	case 0xb3:
-	case 0xbb:
-		return written_rm(d, false);
-	case 0x01: /* xgetbv, rdtscp, smsw and others that take no operands */
-		return bit(RAX) | bit(RCX) | bit(RDX) | (operation == 4 ? written_rm(d, false) : 0);
-	case 0x05: /* syscall */
-		return bit(RAX) | bit(RCX) | bit(R11);
-	case 0x02:
-	case 0x03:
-	case 0x2c:
-	case 0x2d:
-	case 0x40 ... 0x4f:
-	case 0x50:
-	case 0xaf:
-	case 0xb2:
-	case 0xb4 ... 0xb8:
-	case 0xbc ... 0xbf:
-	case 0xc5:
-	case 0xd7:
-		return written_reg(d, false);
-	case 0x1e: /* rdssp */
-		return d->repeat && operation == 1 ? written_rm(d, false) : 0;
-	case 0x31 ... 0x33:
-		return bit(RAX) | bit(RDX);
-	case 0x7e:
-		return d->repeat ? 0 : written_rm(d, false);
-	case 0x90 ... 0x9f:
-		return written_rm(d, true);
-	case 0xa2:
-		return bit(RAX) | bit(RBX) | bit(RCX) | bit(RDX);
-	case 0xae: /* rdfsbase, rdgsbase */
-		return d->repeat && operation < 2 ? written_rm(d, false) : 0;
-	case 0xb0:
-	case 0xb1:
-		return bit(RAX) | written_rm(d, opcode == 0xb0);
-	case 0xba:
-		return operation > 4 ? written_rm(d, false) : 0;
-	case 0xc0:
-	case 0xc1:
-		return written_rm(d, opcode == 0xc0) | written_reg(d, opcode == 0xc0);
-	case 0xc7: /* cmpxchg16b, rdrand, rdseed, rdpid */
-		return operation == 1 ? bit(RAX) | bit(RDX) : written_rm(d, false);
-	case 0xc8 ... 0xcf:
-		return bit((opcode & 7) | d->base_high);
-	default:
-		return 0;
-	}
-}
-
-/* Of the instructions on vectors, those that write general registers. */
-static uint32_t vector_writes(const struct decoder *d)
-{
-	uint8_t opcode = d->opcode;
-	switch (d->map) {
-	case MAP_0F:
-	case MAP_5:
-		if (opcode == 0x7e)
-			return d->repeat ? 0 : written_rm(d, false);
-		return opcode == 0x2c || opcode == 0x2d || opcode == 0x50 || opcode == 0x78 || opcode == 0x79 ||
-				       opcode == 0x93 || opcode == 0xc5 || opcode == 0xd7 ?
-			       written_reg(d, false) :
-			       0;
-	case MAP_0F38:
-		if (opcode == 0xf3)
-			return bit(d->third);
-		if (opcode >= 0xe0 && opcode <= 0xef) /* cmpccxadd */
-			return written_reg(d, false);
-		return opcode >= 0xf2 && opcode <= 0xf7 ? written_reg(d, false) | (opcode == 0xf6 ? bit(d->third) : 0) :
-							  0;
-	case MAP_0F3A:
-		if (opcode >= 0x14 && opcode <= 0x17)
-			return written_rm(d, false);
-		if (opcode == 0x61 || opcode == 0x63)
-			return bit(RCX);
-		return opcode == 0xf0 ? written_reg(d, false) : 0;
-	case MAP_XOP9:
-		return opcode <= 0x02 ? bit(d->third) : opcode == 0x12 ? written_rm(d, false) : 0;
-	case MAP_XOP10:
-		return written_reg(d, false);
-	default:
-		return 0;
-	}
-}
-
-static uint32_t writes_of(const struct decoder *d)
-{
-	if (d->vector)
-		return vector_writes(d);
-	switch (d->map) {
-	case MAP_ONE_BYTE:
-		return one_byte_writes(d);
-	case MAP_0F:
-		return two_byte_writes(d);
-	case MAP_0F38: /* movbe, crc32, adcx */
-		return d->opcode >= 0xf0 && !(d->opcode == 0xf1 && !d->repeat_not) ? written_reg(d, false) : 0;
-	default:
-		if (d->opcode == 0x61 || d->opcode == 0x63)
-			return bit(RCX);
-		return d->opcode >= 0x14 && d->opcode <= 0x17 ? written_rm(d, false) : 0;
-	}
-}
-
 /* --- what it means --- */
 
 /* An operand in memory whose address is a register and a constant. */
@@ -539,7 +297,7 @@ static bool is_relative(const struct decoder *d)
 
 static void add_constant(const struct decoder *d, struct instruction *out)
 {
-	uint8_t operation = d->reg & 7, reg = dwarf[d->rm];
+	uint8_t operation = d->reg & 7, reg = x86_64_dwarf(d->rm);
 	if (d->mod != 3 || !d->wide)
 		return;
 	if (operation == 0 || operation == 5) {
@@ -557,10 +315,10 @@ static void load_address(const struct decoder *d, uint64_t next, struct instruct
 {
 	if (!d->wide)
 		return;
-	out->reg = dwarf[d->reg];
+	out->reg = x86_64_dwarf(d->reg);
 	if (is_simple_memory(d)) {
 		out->kind = INSTRUCTION_ADD;
-		out->base = dwarf[d->rm];
+		out->base = x86_64_dwarf(d->rm);
 		out->offset = d->displacement;
 	} else if (is_relative(d)) {
 		out->kind = INSTRUCTION_ADDRESS;
@@ -570,7 +328,7 @@ static void load_address(const struct decoder *d, uint64_t next, struct instruct
 
 static void move(const struct decoder *d, bool store, struct instruction *out)
 {
-	uint8_t reg = dwarf[d->reg], rm = dwarf[d->rm];
+	uint8_t reg = x86_64_dwarf(d->reg), rm = x86_64_dwarf(d->rm);
 	if (d->mod == 3 && d->wide) {
 		out->kind = INSTRUCTION_ADD;
 		out->reg = store ? rm : reg;
@@ -588,8 +346,8 @@ static void compare(const struct decoder *d, struct instruction *out)
 	if (d->mod != 3 || !d->wide)
 		return;
 	out->kind = INSTRUCTION_COMPARE;
-	out->reg = dwarf[d->rm];
-	out->base = dwarf[d->reg];
+	out->reg = x86_64_dwarf(d->rm);
+	out->base = x86_64_dwarf(d->reg);
 }
 
 static void group_ff(const struct decoder *d, struct instruction *out)
@@ -614,7 +372,7 @@ static void group_ff(const struct decoder *d, struct instruction *out)
 static void push_or_pop(const struct decoder *d, uint8_t kind, uint8_t reg, struct instruction *out)
 {
 	if (d->operand16) { /* of two bytes, which nobody uses */
-		out->writes |= bit(RSP) | (reg == REGISTER_NONE ? 0 : 1u << reg);
+		out->writes |= x86_64_bit(RSP) | (reg == REGISTER_NONE ? 0 : 1u << reg);
 		return;
 	}
 	out->kind = kind;
@@ -623,13 +381,13 @@ static void push_or_pop(const struct decoder *d, uint8_t kind, uint8_t reg, stru
 
 static void one_byte_meaning(const struct decoder *d, uint64_t next, struct instruction *out)
 {
-	uint8_t low = dwarf[(d->opcode & 7) | d->base_high];
+	uint8_t low = x86_64_dwarf((d->opcode & 7) | d->base_high);
 	switch (d->opcode) {
 	case 0x31:
 	case 0x33:
 		if (d->mod == 3 && d->reg == d->rm && !d->operand16) {
 			out->kind = INSTRUCTION_CLEAR;
-			out->reg = dwarf[d->reg];
+			out->reg = x86_64_dwarf(d->reg);
 		}
 		break;
 	case 0x39:
@@ -673,7 +431,7 @@ static void one_byte_meaning(const struct decoder *d, uint64_t next, struct inst
 	case 0xc7:
 		if (is_simple_memory(d)) {
 			out->kind = INSTRUCTION_STORE;
-			out->base = dwarf[d->rm];
+			out->base = x86_64_dwarf(d->rm);
 			out->offset = d->displacement;
 		}
 		break;
@@ -747,8 +505,10 @@ bool decode_x86_64(const uint8_t *code, size_t size, uint64_t address, struct in
 	struct decoder d = {.at = code, .end = code + most};
 	if (!take_opcode(&d) || !take_operands(&d))
 		return false;
-	struct instruction out = {
-		.length = (uint8_t)(d.at - code), .reg = REGISTER_NONE, .base = REGISTER_NONE, .writes = writes_of(&d)};
+	struct instruction out = {.length = (uint8_t)(d.at - code),
+				  .reg = REGISTER_NONE,
+				  .base = REGISTER_NONE,
+				  .writes = x86_64_writes(&d)};
 	uint64_t next = address + out.length;
 	if (!d.vector && d.map == MAP_ONE_BYTE)
 		one_byte_meaning(&d, next, &out);

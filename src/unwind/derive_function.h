@@ -29,8 +29,8 @@ bool derive_decode(const struct derive *derive, const struct derive_range *range
 struct derive_function *derive_function_new(struct derive *derive);
 void derive_function_free(struct derive_function *function);
 /*
- * Follows a function that is known to begin at `entry` and, if `end` is not 0, to end there; `start`: the program begins
- * with it. It keeps its rules if nothing contradicts them.
+ * Follows a function that is known to begin at `entry` and, if `end` is not 0, to end there; `start`: the program
+ * begins with it. It keeps its rules if nothing contradicts them.
  */
 void derive_function_known(struct derive_function *function, uint32_t entry, uint32_t end, bool start);
 /* Follows code that may be a function. It keeps its rules if, besides, there is evidence that it is one. */
