@@ -7,7 +7,7 @@
 /* Jumps over more than this lead to parts that compilers split off, behind which other such parts lie. */
 enum { NEAR_MOST = 32 << 10 };
 /* How much work: instructions per byte of code, and in all, over all that is tried. Compilers need a fraction of it. */
-enum { STEPS_PER_BYTE = 8, STEPS_MOST = 1 << 25 };
+enum { STEPS_PER_BYTE = 8, STEPS_MOST = 1 << 25, TRIES_LEAST = 8192 };
 
 void derive_init(struct derive *derive, const struct unwind_arch *arch, struct rules *rules)
 {
@@ -209,11 +209,15 @@ static void forget_tries(struct derive *derive)
 		derive->marks[derive->entries[i].index] &= (uint16_t)~MARK_TRIED;
 }
 
+/* Code of another kind, such as Haskell's, which has no functions on this stack, is not tried to its end. */
 static void try_marked(const struct derive *derive, struct derive_function *function, uint16_t wanted)
 {
-	for (uint32_t i = 0; i < derive->size; i++)
-		if ((derive->marks[i] & wanted) && !(derive->marks[i] & (MARK_DONE | MARK_ENTRY)))
-			derive_function_perhaps(function, i);
+	uint32_t tries = 0, successes = 0;
+	for (uint32_t i = 0; i < derive->size && (tries < TRIES_LEAST || successes >= tries / 16); i++)
+		if ((derive->marks[i] & wanted) && !(derive->marks[i] & (MARK_DONE | MARK_ENTRY))) {
+			tries++;
+			successes += derive_function_perhaps(function, i);
+		}
 }
 
 static int compare_addresses(const void *left, const void *right)

@@ -42,6 +42,8 @@ struct derive_function {
 	unsigned balanced, unbalanced; /* returns that agree, and that do not */
 	bool moved; /* the stack pointer is used */
 	bool abandoned; /* there is too much of it */
+	bool outermost; /* some of it has no caller … */
+	bool trapped; /* … and ends where nothing goes on */
 	bool careful; /* calls do not return when what follows looks like a function */
 };
 
@@ -272,6 +274,7 @@ static void note_rule(struct derive_function *function, uint32_t index, const st
 		MEM_ROOM(function->seen, function->seen_count, function->seen_capacity);
 		function->seen[function->seen_count++] = index;
 	}
+	function->outermost = function->outermost || state->outermost;
 	if (rule.cfa == UNWIND_CFA_STOP)
 		derive->numbers[index] = UNWIND_RULE_STOP;
 	else if (rule.cfa == UNWIND_CFA_INVALID)
@@ -330,6 +333,9 @@ static bool follow(struct derive_function *function, const struct instruction *i
 	switch (instruction->kind) {
 	case INSTRUCTION_RETURN:
 		note_return(function, state);
+		break;
+	case INSTRUCTION_TRAP:
+		function->trapped = function->trapped || state->outermost;
 		break;
 	case INSTRUCTION_JUMP:
 		jump_to(function, instruction->target, state);
@@ -463,7 +469,7 @@ static void follow_function(struct derive_function *function, uint32_t entry, ui
 	function->start = start;
 	function->block_count = function->queue_count = function->late_count = function->aligned_count = 0;
 	function->jumps = function->balanced = function->unbalanced = 0;
-	function->moved = function->abandoned = false;
+	function->moved = function->abandoned = function->outermost = function->trapped = false;
 	derive_state_enter(&state, function->derive->arch);
 	state.outermost = start;
 	arrive(function, entry, &state);
@@ -497,15 +503,19 @@ void derive_function_known(struct derive_function *function, uint32_t entry, uin
 		}
 	}
 	bool called = derive->marks[entry] & MARK_CALLED;
-	conclude(function, !function->unbalanced && !function->abandoned &&
+	bool ends = start || !function->outermost || function->trapped;
+	conclude(function, ends && !function->unbalanced && !function->abandoned &&
 				   (start || called || function->balanced || function->moved));
 }
 
 /* Code that may be a function. */
-void derive_function_perhaps(struct derive_function *function, uint32_t entry)
+bool derive_function_perhaps(struct derive_function *function, uint32_t entry)
 {
 	bool named = function->derive->marks[entry] & MARK_LABEL;
 	begin_function(function, entry, 0, false);
-	conclude(function,
-		 !function->unbalanced && !function->abandoned && (function->balanced || (named && function->moved)));
+	/* The frame pointer that it clears may be a variable of a function whose start was not found. */
+	bool keep = !function->unbalanced && !function->abandoned && !function->outermost &&
+		    (function->balanced || (named && function->moved));
+	conclude(function, keep);
+	return keep;
 }

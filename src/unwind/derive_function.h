@@ -33,7 +33,7 @@ void derive_function_free(struct derive_function *function);
  * begins with it. It keeps its rules if nothing contradicts them.
  */
 void derive_function_known(struct derive_function *function, uint32_t entry, uint32_t end, bool start);
-/* Follows code that may be a function. It keeps its rules if, besides, there is evidence that it is one. */
-void derive_function_perhaps(struct derive_function *function, uint32_t entry);
+/* Follows code that may be a function. It keeps its rules if, besides, there is evidence that it is one: then true. */
+bool derive_function_perhaps(struct derive_function *function, uint32_t entry);
 
 #endif

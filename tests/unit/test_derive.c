@@ -165,6 +165,13 @@ static const struct line loses_frame_pointer[] = {
 	{CODE("\xc3"), NONE}, /* ret */
 };
 
+static const struct line clears_a_variable[] = {
+	{CODE("\x53"), NONE}, /* push %rbx */
+	{CODE("\x31\xed"), NONE}, /* xor %ebp,%ebp */
+	{CODE("\xff\xd0"), NONE}, /* call *%rax */
+	{CODE("\xeb\xfc"), NONE}, /* jmp to the call */
+};
+
 static const struct line after_no_return[] = {
 	{CODE("\x53"), SP(8)}, /* push %rbx */
 	{CODE("\x85\xff"), SP(16)}, /* test %edi,%edi */
@@ -327,6 +334,7 @@ static void what_is_not_known_has_no_rules(void **state)
 	CHECK(meets_unequal);
 	CHECK(switches_stacks);
 	CHECK(loses_frame_pointer);
+	CHECK(clears_a_variable);
 }
 
 static void calls_need_not_return(void **state)
