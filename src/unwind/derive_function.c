@@ -374,12 +374,11 @@ static bool ends_with_call(const struct derive_function *function, const struct 
 		index += instruction.length;
 	if (index == end)
 		return true;
-	if ((range->address + (index - range->first)) % 16 != 0)
-		return false;
 	/* Functions may follow without padding; and jumps may lead there as the last thing that other functions do. */
-	if ((derive->marks[index] & MARK_TARGET) || index == from)
-		return function->careful && makes_frame(derive, &instruction);
-	return true;
+	if (function->careful && makes_frame(derive, &instruction))
+		return true;
+	bool aligned = (range->address + (index - range->first)) % 16 == 0;
+	return aligned && index > from && !(derive->marks[index] & MARK_TARGET);
 }
 
 /* From a block on until paths part or meet. */
@@ -512,7 +511,8 @@ void derive_function_known(struct derive_function *function, uint32_t entry, uin
 bool derive_function_perhaps(struct derive_function *function, uint32_t entry)
 {
 	bool named = function->derive->marks[entry] & MARK_LABEL;
-	begin_function(function, entry, 0, false);
+	function->careful = true; /* else the next function's "ret" could be the evidence */
+	follow_function(function, entry, 0, false);
 	/* The frame pointer that it clears may be a variable of a function whose start was not found. */
 	bool keep = !function->unbalanced && !function->abandoned && !function->outermost &&
 		    (function->balanced || (named && function->moved));

@@ -379,6 +379,20 @@ static void code_that_only_jumps_is_no_function(void **state)
 	end(&run);
 }
 
+/* A part of a function whose start is not known, then a function: call; call; push; call; pop; ret. */
+static void a_ret_of_the_next_function_is_no_evidence(void **state)
+{
+	(void)state;
+	static const uint8_t code[] = {0xff, 0xd0, 0xff, 0xd0, 0x53, 0xff, 0xd0, 0x5b, 0xc3};
+	struct run run = {0};
+	buf_add(&run.code, code, sizeof code);
+	begin(&run);
+	derive_run(&run.derive);
+	assert_int_equal(rule_at(&run, TEXT).cfa, UNWIND_CFA_INVALID);
+	assert_int_equal(rule_at(&run, TEXT + 2).cfa, UNWIND_CFA_INVALID);
+	end(&run);
+}
+
 static void a_program_begins_without_a_caller(void **state)
 {
 	(void)state;
@@ -456,6 +470,7 @@ int main(void)
 		cmocka_unit_test(calls_need_not_return),
 		cmocka_unit_test(functions_without_symbols_are_found),
 		cmocka_unit_test(code_that_only_jumps_is_no_function),
+		cmocka_unit_test(a_ret_of_the_next_function_is_no_evidence),
 		cmocka_unit_test(a_program_begins_without_a_caller),
 		cmocka_unit_test(jump_tables_are_followed),
 		cmocka_unit_test(work_is_bounded),
