@@ -30,6 +30,7 @@ struct layout_part {
 	__u32 first, rows, rules; /* where they begin in the slab, in words */
 	__u32 row_count;
 	__u32 used; /* written by the kernel: when it was last needed, in seconds */
+	__u32 narrow, zero; /* 1: of a 32-bit file */
 };
 
 /* The kinds of rules that programs follow, as unwind/table.h has them. */
@@ -42,9 +43,11 @@ enum layout_cfa {
 	LAYOUT_CFA_AT_SP,
 	LAYOUT_CFA_AT_FP,
 	LAYOUT_CFA_SIGNAL,
+	LAYOUT_CFA_GO = 9,
 	LAYOUT_CFA_REGISTER = 32,
 	LAYOUT_CFA_INTERRUPTED = 0x80,
 };
+enum { LAYOUT_DWARF_FP = 6 };
 enum layout_fp { LAYOUT_FP_SAME, LAYOUT_FP_AT_CFA, LAYOUT_FP_AT_FP };
 /* Offsets of saved registers in the frame of a signal, from its stack pointer. */
 enum { LAYOUT_SIGNAL_FP = 120, LAYOUT_SIGNAL_SP = 160, LAYOUT_SIGNAL_IP = 168 };
@@ -53,6 +56,7 @@ enum { LAYOUT_SIGNAL_FP = 120, LAYOUT_SIGNAL_SP = 160, LAYOUT_SIGNAL_IP = 168 };
 #define LAYOUT_PART_NONE 0xffffffffu /* code without a table: frame pointers */
 #define LAYOUT_PART_JIT 0xfffffffcu /* JIT code with unwind information, which only wick can follow; the lowest */
 #define LAYOUT_PART_WANTED 0xfffffffeu /* its table is not loaded yet: the stack is unwound outside */
+#define LAYOUT_PART_SILENT 0xfffffffdu /* a file with a table, outside the addresses that it describes; the lowest */
 struct layout_mapping {
 	__u64 start, end;
 	__u64 bias; /* run-time address − virtual address of the file */
@@ -74,6 +78,7 @@ enum layout_end {
 	LAYOUT_BROKEN, /* a return address outside all code, a stack pointer that does not move */
 	LAYOUT_DEEP, /* more frames than asked for */
 	LAYOUT_UNSEEN, /* no frames: the thread waits since before the recording began */
+	LAYOUT_NARROW, /* a 32-bit program, whose frame pointer leads nowhere */
 	/* From here on the kernel leaves the unwinding to wick, to which it sends registers and stack. */
 	LAYOUT_UNKNOWN_PROCESS, /* no list of mappings yet */
 	LAYOUT_UNKNOWN_CODE, /* an address in no mapping of the list, which may be behind the times */
@@ -165,7 +170,7 @@ struct layout_record {
 	__u32 kind; /* enum layout_kind */
 	__u32 bytes; /* of a copied stack */
 	__u32 kernel_count, user_count; /* addresses */
-	__u32 zero;
+	__u32 narrow; /* 1: of a 32-bit program */
 	__u32 module; /* LAYOUT_WANTED: the module whose table is missing; LAYOUT_WAIT: enum layout_left_with */
 };
 

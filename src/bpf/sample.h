@@ -21,6 +21,7 @@
 #define WAKE_BYTES (256u << 10)
 
 #define ABOVE_FIRST_FRAME 64 /* bytes */
+#define USER32_CS 0x23 /* the code segment of 32-bit programs */
 
 const volatile __u32 copy_bytes = 16384; /* of the stack, where wick unwinds */
 const volatile __u8 wakes_for_copies = 0; /* whatever they lack is supplied at once */
@@ -76,7 +77,7 @@ static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __
 	record->weight = weight;
 	record->runnable = 0;
 	record->ip = 0;
-	record->kernel_count = record->user_count = record->bytes = record->module = 0;
+	record->kernel_count = record->user_count = record->bytes = record->module = record->narrow = 0;
 	s->recalls = 0;
 	s->ip = s->sp = s->fp = 0;
 	return s;
@@ -111,7 +112,9 @@ __noinline int sample_registers_of_task(__u32 slot)
 	struct task_struct *task = bpf_get_current_task_btf();
 	if (!s || task->flags & TASK_KTHREAD || !task->mm)
 		return 0;
-	copy_registers(s->registers, (const void *)bpf_task_pt_regs(task));
+	const struct pt_regs___kernel *registers = (const void *)bpf_task_pt_regs(task);
+	copy_registers(s->registers, registers);
+	s->record.narrow = (__u16)registers->cs == USER32_CS;
 	s->fp = s->registers[6];
 	s->sp = s->registers[7];
 	s->ip = s->registers[8];

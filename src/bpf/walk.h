@@ -13,6 +13,8 @@
 #define JUMPS_MOST 16 /* code with several stacks jumps between them a few times; a loop does it for ever */
 #define FRAME_MOST (1u << 20) /* how far from the stack pointer a frame pointer may be and still be believed */
 #define ARGUMENTS_MOST (1u << 16)
+#define SEARCHED_WORDS 3 /* of the stack, for a return address */
+#define CALLEE_MOST (1u << 16) /* how large the function is that returns */
 #define SECOND_SHIFT 30
 #define STEPS_AT_ONCE 32
 
@@ -104,6 +106,17 @@ static __always_inline int read_word(struct scratch *s, __u32 slot, __u64 addres
 	return 0;
 }
 
+/* Of an address of the program. */
+static __always_inline __u64 word_bytes(const struct scratch *s)
+{
+	return s->record.narrow ? sizeof(__u32) : sizeof(__u64);
+}
+
+static __always_inline __u64 as_word(const struct scratch *s, __u64 value)
+{
+	return s->record.narrow ? (__u32)value : value;
+}
+
 /* --- tables --- */
 
 /* Finds the mapping of an address in the list of the process, and keeps it in the scratch. 0 or -1. */
@@ -137,6 +150,9 @@ __noinline int find_mapping(__u32 slot, __u64 address)
 		struct layout_part *part = bpf_map_lookup_elem(&parts, &number);
 		if (part && part->used != now)
 			part->used = now;
+		/* The vDSO is another one in 32-bit programs, and called the same. */
+		if (part && part->narrow != s->record.narrow)
+			s->part = LAYOUT_PART_NONE;
 	}
 	return 0;
 }
@@ -202,6 +218,24 @@ static __always_inline int at_process_start(struct scratch *s, __u32 slot)
 	       !read_word(s, slot, sp + 8 * (count + 1), &last) && last == 0;
 }
 
+/* The same in a 32-bit program: both are in one word of ours. */
+static __always_inline int step_narrow(struct scratch *s, __u32 slot)
+{
+	__u64 fp = (__u32)s->fp, words = 0;
+	if (fp == 0 && s->frame_pointer_steps > 1)
+		return stop(s, LAYOUT_WHOLE);
+	if (fp < s->sp || fp - s->sp > FRAME_MOST || fp % 4 != 0)
+		return stop(s, LAYOUT_NO_TABLE);
+	if (read_word(s, slot, fp, &words))
+		return stop(s, LAYOUT_ABSENT);
+	s->sp = fp + 8;
+	s->fp = (__u32)words;
+	s->ip = words >> 32;
+	s->exact = 0;
+	s->frame_pointer_steps++;
+	return STEP_ON;
+}
+
 /*
  * Code that says nothing about itself. Where no chain of frame pointers led here, and in a file with a table, the
  * register may hold anything, 0 too.
@@ -209,6 +243,8 @@ static __always_inline int at_process_start(struct scratch *s, __u32 slot)
 static __always_inline int step_by_frame_pointer(struct scratch *s, __u32 slot)
 {
 	__u64 fp = s->fp, caller_fp = 0, ra = 0;
+	if (s->record.narrow)
+		return step_narrow(s, slot);
 	if (fp == 0 && ((s->part == LAYOUT_PART_NONE && s->frame_pointer_steps) || at_process_start(s, slot)))
 		return stop(s, LAYOUT_WHOLE);
 	if (fp < s->sp || fp - s->sp > FRAME_MOST || fp % 8 != 0)
@@ -246,6 +282,93 @@ static __always_inline int step_ahead(struct scratch *s, __u32 slot)
 	return STEP_ON;
 }
 
+/* Whether the last `length` of 8 bytes are a call by register or memory: ff /2, and what its operand takes. */
+static __always_inline int is_indirect_call(__u64 bytes, __u32 length)
+{
+	__u64 code = bytes >> (8 - length) * 8;
+	__u32 operand = code >> 8 & 0xff, mode = operand >> 6, base = operand & 7, needed = 2;
+	if ((code & 0x38ff) != 0x10ff)
+		return 0;
+	if (mode != 3 && base == 4) {
+		needed++;
+		base = code >> 16 & 7;
+	}
+	if (mode == 1)
+		needed++;
+	else if (mode == 2 || (mode == 0 && base == 5))
+		needed += 4;
+	return needed == length;
+}
+
+/*
+ * Whether a word of the stack is the return address of the current function, which has no rules: it is behind a call,
+ * and either in code that has rules, or the call leads here. Assembly calls assembly. Keeps its mapping in the scratch.
+ */
+static __always_inline int is_return(struct scratch *s, __u32 slot, __u64 word)
+{
+	__u64 bytes = 0;
+	if (bpf_probe_read_user(&bytes, sizeof bytes, (const void *)(word - sizeof bytes)))
+		return 0;
+	int direct = (bytes >> 24 & 0xff) == 0xe8;
+	if (!direct && !is_indirect_call(bytes, 2) && !is_indirect_call(bytes, 3) && !is_indirect_call(bytes, 4) &&
+	    !is_indirect_call(bytes, 6) && !is_indirect_call(bytes, 7))
+		return 0;
+	if (find_mapping(slot, word - 1))
+		return 0;
+	if (s->part == LAYOUT_PART_WANTED || (direct && s->ip - (word + (__s64)(__s32)(bytes >> 32)) < CALLEE_MOST))
+		return 1;
+	return s->part < LAYOUT_PART_JIT && find_rule(s->part, word - 1 - s->bias);
+}
+
+/*
+ * Looks for the return address of a function without rules in a file that has some: assembly, which pushes little. Goes
+ * to the caller, with 0; -1 when none was found.
+ */
+__noinline int find_return(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	if (!s)
+		return -1;
+	__u64 start = s->map_start, end = s->map_end, bias = s->bias;
+	__u32 part = s->part;
+	for (__u32 i = 0; i < SEARCHED_WORDS; i++) {
+		__u64 word = 0, place = s->sp + i * 8;
+		OPAQUE(place);
+		if (read_word(s, slot, place, &word))
+			break;
+		if (!is_return(s, slot, word))
+			continue;
+		s->registers_lost |= i > 0;
+		s->sp += i * 8 + 8;
+		s->ip = word;
+		s->exact = 0;
+		s->frame_pointer_steps = 0;
+		return 0;
+	}
+	s->map_start = start;
+	s->map_end = end;
+	s->bias = bias;
+	s->part = part;
+	return -1;
+}
+
+/*
+ * Code without rules: by its instructions; in a file with some rules by its return address, if that is found; and else
+ * by frame pointers.
+ */
+static __always_inline int step_without_rule(struct scratch *s, __u32 slot)
+{
+	if (s->record.narrow)
+		return step_by_frame_pointer(s, slot);
+	if (step_ahead(s, slot) == STEP_ON)
+		return STEP_ON;
+	if (s->part == LAYOUT_PART_JIT)
+		return stop(s, LAYOUT_DIFFICULT);
+	if (s->part != LAYOUT_PART_NONE && !find_return(slot))
+		return STEP_ON;
+	return step_by_frame_pointer(s, slot);
+}
+
 static __always_inline int step_signal(struct scratch *s, __u32 slot)
 {
 	__u64 from = s->sp, sp = 0, fp = 0, ip = 0;
@@ -263,6 +386,41 @@ static __always_inline int step_signal(struct scratch *s, __u32 slot)
 	return STEP_ON;
 }
 
+/* From Go's morestack() to the goroutine that grows its stack, as in src/unwind/walk.c. The register is r14. */
+__noinline int step_go(__u32 slot, __u32 offsets)
+{
+	struct scratch *s = scratch_of(slot);
+	if (!s)
+		return STEP_END;
+	__u64 go = s->registers[15], m = 0, first = 0, goroutine = 0, sp = 0, ip = 0, fp = 0;
+	if (s->registers_lost || read_word(s, slot, go + (offsets & 0xff), &m) || read_word(s, slot, m, &first) ||
+	    first != go || read_word(s, slot, m + (offsets >> 8 & 0xff), &goroutine) || !goroutine)
+		return stop(s, LAYOUT_WHOLE);
+	goroutine += offsets >> 16 & 0xff;
+	if (read_word(s, slot, goroutine, &sp) || read_word(s, slot, goroutine + 8, &ip) ||
+	    read_word(s, slot, goroutine - (offsets >> 16 & 0xff) + (offsets >> 24), &fp))
+		return stop(s, LAYOUT_ABSENT);
+	if (!may_jump(s, sp))
+		return stop(s, LAYOUT_BROKEN);
+	s->registers_lost = 1;
+	s->sp = sp;
+	s->fp = fp;
+	s->ip = ip;
+	s->exact = 0;
+	s->frame_pointer_steps = 0;
+	return STEP_ON;
+}
+
+/* The same in a 32-bit program: eax, ecx and edx, which have the numbers 0 to 2, while nothing was called. */
+static __always_inline int find_narrow_register(struct scratch *s, __u32 number)
+{
+	if (number > 2 || s->registers_lost || s->record.user_count > 1)
+		return -1;
+	s->value = number == 0 ? s->registers[0] : number == 1 ? s->registers[2] : s->registers[3];
+	s->recalls = 0;
+	return 0;
+}
+
 /*
  * Finds the value that a register, given by its DWARF number, has in this frame, and keeps it in the scratch. 0, or -1
  * when it is not known. Registers that callees may change keep their value, as in src/unwind/walk.c.
@@ -271,6 +429,12 @@ __noinline int find_register(__u32 slot, __u32 number)
 {
 	const __u32 callee_saved = 1u << 3 | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15;
 	struct scratch *s = scratch_of(slot);
+	if (s && number == LAYOUT_DWARF_FP && !s->record.narrow) {
+		s->value = s->fp;
+		return 0;
+	}
+	if (s && s->record.narrow)
+		return find_narrow_register(s, number);
 	if (!s || number > 15 || s->registers_lost || (s->record.user_count > 1 && callee_saved >> number & 1))
 		return -1;
 	/* DWARF has rdx and rbx the other way round, and the sample has rip before r8. */
@@ -288,7 +452,7 @@ static __always_inline int rare_cfa(struct scratch *s, __u32 slot, __u32 kind, _
 {
 	__u64 value = kind == LAYOUT_CFA_AT_SP ? s->sp : s->fp;
 	if (kind == LAYOUT_CFA_PLT) {
-		*cfa = s->sp + ((s->ip & 15) >= (__u32)offset ? 16 : 8);
+		*cfa = s->sp + word_bytes(s) * ((s->ip & 15) >= (__u32)offset ? 2 : 1);
 		return STEP_ON;
 	}
 	if (kind >= LAYOUT_CFA_REGISTER && !find_register(slot, kind - LAYOUT_CFA_REGISTER)) {
@@ -297,9 +461,14 @@ static __always_inline int rare_cfa(struct scratch *s, __u32 slot, __u32 kind, _
 	}
 	if (kind != LAYOUT_CFA_AT_SP && kind != LAYOUT_CFA_AT_FP)
 		return stop(s, LAYOUT_DIFFICULT);
+	/* A step by frame pointers has read what the rule would read, as in src/unwind/walk.c. */
+	if (kind == LAYOUT_CFA_AT_FP && s->frame_pointer_steps && !(__s16)offset) {
+		*cfa = s->fp + (__s64)(offset >> 16);
+		return may_jump(s, *cfa) ? STEP_ON : stop(s, LAYOUT_BROKEN);
+	}
 	if (read_word(s, slot, value + (__s64)(__s16)offset, &value))
 		return stop(s, LAYOUT_ABSENT);
-	*cfa = value + (__s64)(offset >> 16);
+	*cfa = as_word(s, value) + (__s64)(offset >> 16);
 	return may_jump(s, *cfa) ? STEP_ON : stop(s, LAYOUT_BROKEN);
 }
 
@@ -316,15 +485,15 @@ static __always_inline int step_by_rule(struct scratch *s, __u32 slot, __u64 rul
 	} else if (rare_cfa(s, slot, kind, offset, &cfa)) {
 		return STEP_END;
 	}
-	if (read_word(s, slot, cfa - 8, &ra))
+	if (read_word(s, slot, cfa - word_bytes(s), &ra))
 		return stop(s, LAYOUT_ABSENT);
 	__u64 place = (fp_kind == LAYOUT_FP_AT_CFA ? cfa : s->fp) + fp_offset;
 	/* In an epilogue that has popped it the description may lag behind: below the stack pointer is nothing. */
 	if (fp_kind != LAYOUT_FP_SAME && place >= s->sp && read_word(s, slot, place, &fp))
 		return stop(s, LAYOUT_ABSENT);
 	s->sp = cfa;
-	s->fp = fp;
-	s->ip = ra;
+	s->fp = as_word(s, fp);
+	s->ip = as_word(s, ra);
 	s->exact = (rule & LAYOUT_CFA_INTERRUPTED) != 0;
 	s->frame_pointer_steps = 0;
 	return STEP_ON;
@@ -358,26 +527,29 @@ __noinline int step(__u32 slot)
 	if (!s)
 		return STEP_END;
 	__u64 address = s->ip - !s->exact;
+	if (address - s->map_start >= s->map_end - s->map_start && find_mapping(slot, address)) {
+		/* What is not in any code is no caller. */
+		if (!s->record.user_count)
+			note_address(s);
+		return stop_outside(s, slot);
+	}
 	if (!note_address(s))
 		return stop(s, LAYOUT_DEEP);
-	if (address - s->map_start >= s->map_end - s->map_start && find_mapping(slot, address))
-		return stop_outside(s, slot);
 	int result;
 	if (s->part == LAYOUT_PART_WANTED)
 		return stop(s, LAYOUT_WANTED);
 	__u64 rule = s->part >= LAYOUT_PART_JIT ? 0 : find_rule(s->part, address - s->bias);
 	switch (rule & 0x7f) {
 	case LAYOUT_CFA_INVALID:
-		result = step_ahead(s, slot);
-		if (result != STEP_ON && s->part == LAYOUT_PART_JIT)
-			return stop(s, LAYOUT_DIFFICULT);
-		if (result != STEP_ON)
-			result = step_by_frame_pointer(s, slot);
+		result = step_without_rule(s, slot);
 		break;
 	case LAYOUT_CFA_STOP:
 		return stop(s, LAYOUT_WHOLE);
 	case LAYOUT_CFA_SIGNAL:
 		result = step_signal(s, slot);
+		break;
+	case LAYOUT_CFA_GO:
+		result = step_go(slot, rule >> 32);
 		break;
 	default:
 		result = step_by_rule(s, slot, rule);
@@ -418,6 +590,11 @@ static __always_inline void walk(struct scratch *s, __u32 slot)
 	for (__u32 i = 0; i <= LAYOUT_FRAMES_MOST / STEPS_AT_ONCE; i++)
 		if (steps(slot) == STEP_END)
 			break;
+	if (s->record.narrow) {
+		if (s->record.key.end == LAYOUT_NO_TABLE || s->record.key.end == LAYOUT_BROKEN)
+			s->record.key.end = LAYOUT_NARROW;
+		return;
+	}
 	/* So looks a thread that has not run yet, behind the system call that gave it 0: wick can tell. */
 	if (s->record.key.end != LAYOUT_WHOLE && s->record.user_count == 1 && s->registers[0] == 0)
 		s->record.key.end = LAYOUT_DIFFICULT;

@@ -129,6 +129,7 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, __u16 source)
 	if ((ctx->regs.cs & 3) == USER_RPL) {
 		s->record.key.mode = LAYOUT_MODE_USER;
 		registers_of_context(s, ctx);
+		s->record.narrow = (__u16)ctx->regs.cs == USER32_CS;
 	} else {
 		s->record.key.mode = LAYOUT_MODE_KERNEL;
 		sample_kernel_stack(s, LAYOUT_SLOT_SAMPLE, ctx);

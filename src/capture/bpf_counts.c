@@ -134,6 +134,8 @@ static enum stack_end end_of(uint8_t end)
 		return STACK_ABSENT;
 	case LAYOUT_UNSEEN:
 		return STACK_UNSEEN;
+	case LAYOUT_NARROW:
+		return STACK_NARROW;
 	default:
 		return STACK_BROKEN;
 	}
@@ -225,9 +227,10 @@ static void set_copy(struct bpf_counts *counts, const struct layout_copy *copy, 
 	sample->chain_count =
 		chain_of(counts->chain, (const uint64_t *)copy->kernel, copy->record.kernel_count, NULL, 0);
 	sample->chain = counts->chain;
-	sample->user = (struct event_registers){.abi = PERF_SAMPLE_REGS_ABI_64,
-						.mask = ENGINE_REGISTER_MASK,
-						.values = (const uint64_t *)copy->registers};
+	sample->user =
+		(struct event_registers){.abi = copy->record.narrow ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64,
+					 .mask = ENGINE_REGISTER_MASK,
+					 .values = (const uint64_t *)copy->registers};
 	sample->stack = copy->bytes;
 	sample->stack_skipped = copy->skipped;
 	sample->stack_size = copy->record.bytes;

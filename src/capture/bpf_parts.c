@@ -11,6 +11,7 @@ SAME(CFA_PLT);
 SAME(CFA_AT_SP);
 SAME(CFA_AT_FP);
 SAME(CFA_SIGNAL);
+SAME(CFA_GO);
 SAME(CFA_REGISTER);
 SAME(CFA_INTERRUPTED);
 SAME(FP_SAME);
@@ -69,6 +70,7 @@ struct layout_part bpf_part_write(const struct unwind_table *table, const struct
 		.rows = at + plan->pages + 1,
 		.rules = at + plan->pages + 1 + count,
 		.row_count = count,
+		.narrow = table->arch->word == 4,
 	};
 	for (uint32_t i = 0; i <= plan->pages; i++)
 		words[i] = rows->first[plan->page + i] - from;

@@ -201,12 +201,12 @@ static void add_to_list(struct bpf_supply *supply, struct layout_mapping item)
 	supply->list[supply->list_count++] = item;
 }
 
-/* A mapping of a module whose table is in the kernel: a row for each part that it meets, bare code between. */
+/* A mapping of a module whose table is in the kernel: a row for each part that it meets, and for what lies between. */
 static void list_placed(struct bpf_supply *supply, const struct mapping *mapping, const struct bpf_placed *placed)
 {
 	struct code *code = codes_get(supply->codes, mapping->module);
 	uint64_t bias = mapping->start - code_address(code, mapping, mapping->start), at = mapping->start;
-	struct layout_mapping bare = {.part = LAYOUT_PART_NONE, .module = mapping->module, .bias = bias};
+	struct layout_mapping bare = {.part = LAYOUT_PART_SILENT, .module = mapping->module, .bias = bias};
 	for (size_t i = 0; i < placed->count && at < mapping->end; i++) {
 		const struct bpf_place *place = &placed->items[i];
 		uint64_t start = place->start + bias, end = place->end + bias;

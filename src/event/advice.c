@@ -58,6 +58,13 @@ static void advise_larger_copies(struct buf *out, const struct advice_facts *fac
 		buf_printf(out, "stacks are larger than the largest stack copy of perf (%u bytes)", bytes);
 }
 
+static void advise_other_stack(struct buf *out, const struct advice_facts *facts)
+{
+	buf_str(out, "from another stack than the one that was copied (signal handlers, coroutines, goroutines)");
+	if (facts->by_wick)
+		buf_str(out, ", which only the BPF engine reads");
+}
+
 static void advise_broken(struct buf *out, const struct advice_facts *facts)
 {
 	const struct advice_broken *broken = &facts->broken;
@@ -91,6 +98,12 @@ static void advise_on(struct buf *out, const struct advice_facts *facts, enum st
 	case STACK_ABSENT:
 		buf_str(out, "stack memory was swapped out or unmapped when the sample was taken");
 		break;
+	case STACK_OTHER:
+		advise_other_stack(out, facts);
+		break;
+	case STACK_NARROW:
+		buf_str(out, "in 32-bit programs, in code without unwind tables or frame pointers");
+		break;
 	case STACK_FOREIGN:
 		buf_str(out, "recorded on another architecture, with unknown registers: read it there, or record with "
 			     "--call-graph fp");
@@ -112,7 +125,8 @@ static void write_share(struct buf *out, uint64_t part, uint64_t all)
 /* The commonest first. */
 void advice_on_truncated(struct buf *out, const struct advice_facts *facts)
 {
-	static const enum stack_end reasons[] = {STACK_FOREIGN, STACK_CUT, STACK_ABSENT, STACK_DEEP, STACK_BROKEN};
+	static const enum stack_end reasons[] = {STACK_FOREIGN, STACK_CUT,   STACK_ABSENT, STACK_DEEP,
+						 STACK_BROKEN,  STACK_OTHER, STACK_NARROW};
 	enum { REASONS = sizeof reasons / sizeof *reasons };
 	enum stack_end order[REASONS] = {0};
 	uint64_t all = 0;

@@ -37,6 +37,8 @@ enum stack_end {
 	STACK_ABSENT, /* memory of the stack was not resident when the sample was taken */
 	STACK_FOREIGN, /* registers of a machine that is not unwound here */
 	STACK_UNSEEN, /* there is none: the thread left its CPU before the recording began */
+	STACK_OTHER, /* it goes on in another stack, of which there is no copy: signal handlers, coroutines */
+	STACK_NARROW, /* of a 32-bit program, without a frame pointer to follow */
 	STACK_ENDS,
 };
 

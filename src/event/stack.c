@@ -237,6 +237,10 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 		push_user(maker, maker->addresses[i], maker->exact[i])->unwound = true;
 	if (end == UNWIND_COMPLETE || splice(maker, count, user))
 		return STACK_WHOLE;
+	if (end == UNWIND_OTHER_STACK)
+		return STACK_OTHER;
+	if (registers->narrow && end != UNWIND_NO_MEMORY)
+		return STACK_NARROW;
 	if (end != UNWIND_NO_MEMORY)
 		return STACK_BROKEN;
 	/* Where the copy ended before it was full there was no memory, as in a process that executes a program. */

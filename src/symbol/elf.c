@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/regular_file.h"
 #include "symbol/cache.h"
+#include "symbol/elf32.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,6 +61,11 @@ struct elf_file {
 	uint64_t unpacked_total;
 };
 
+bool elf_is_narrow(const struct elf_file *elf)
+{
+	return elf->header.e_ident[EI_CLASS] == ELFCLASS32;
+}
+
 static bool range_in_file(const struct elf_file *elf, uint64_t offset, uint64_t size)
 {
 	return offset <= elf->size && size <= elf->size - offset;
@@ -81,9 +87,15 @@ static void *copy_table(const struct elf_file *elf, uint64_t offset, uint64_t co
 static bool first_section(const struct elf_file *elf, Elf64_Shdr *ret_section)
 {
 	const Elf64_Ehdr *header = &elf->header;
-	if (!header->e_shoff || header->e_shentsize < sizeof *ret_section ||
-	    !range_in_file(elf, header->e_shoff, sizeof *ret_section))
+	size_t size = elf_is_narrow(elf) ? sizeof(Elf32_Shdr) : sizeof *ret_section;
+	if (!header->e_shoff || header->e_shentsize < size || !range_in_file(elf, header->e_shoff, size))
 		return false;
+	if (elf_is_narrow(elf)) {
+		Elf32_Shdr narrow;
+		memcpy(&narrow, elf->bytes + header->e_shoff, sizeof narrow);
+		*ret_section = elf32_section(&narrow);
+		return true;
+	}
 	memcpy(ret_section, elf->bytes + header->e_shoff, sizeof *ret_section);
 	return true;
 }
@@ -95,7 +107,11 @@ static void read_segments(struct elf_file *elf)
 	Elf64_Shdr first;
 	if (count == PN_XNUM && first_section(elf, &first))
 		count = first.sh_info;
-	elf->segments = copy_table(elf, header->e_phoff, count, header->e_phentsize, sizeof *elf->segments);
+	if (elf_is_narrow(elf))
+		elf->segments = elf32_segments(
+			copy_table(elf, header->e_phoff, count, header->e_phentsize, sizeof(Elf32_Phdr)), count);
+	else
+		elf->segments = copy_table(elf, header->e_phoff, count, header->e_phentsize, sizeof *elf->segments);
 	elf->segment_count = elf->segments ? count : 0;
 }
 
@@ -106,7 +122,11 @@ static void read_sections(struct elf_file *elf)
 	if (!first_section(elf, &first))
 		return;
 	uint64_t count = header->e_shnum ? header->e_shnum : first.sh_size;
-	elf->sections = copy_table(elf, header->e_shoff, count, header->e_shentsize, sizeof *elf->sections);
+	if (elf_is_narrow(elf))
+		elf->sections = elf32_sections(
+			copy_table(elf, header->e_shoff, count, header->e_shentsize, sizeof(Elf32_Shdr)), count);
+	else
+		elf->sections = copy_table(elf, header->e_shoff, count, header->e_shentsize, sizeof *elf->sections);
 	if (!elf->sections)
 		return;
 	elf->section_count = count;
@@ -124,8 +144,8 @@ static void read_sections(struct elf_file *elf)
 static bool header_is_read(const Elf64_Ehdr *header)
 {
 	const unsigned char *ident = header->e_ident;
-	return !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_CLASS] == ELFCLASS64 && ident[EI_DATA] == ELFDATA2LSB &&
-	       ident[EI_VERSION] == EV_CURRENT;
+	return !memcmp(ident, ELFMAG, SELFMAG) && (ident[EI_CLASS] == ELFCLASS64 || ident[EI_CLASS] == ELFCLASS32) &&
+	       ident[EI_DATA] == ELFDATA2LSB && ident[EI_VERSION] == EV_CURRENT;
 }
 
 static int open_bytes(struct elf_file **ret_elf, const void *bytes, size_t size, const char *name, struct err *err)
@@ -137,7 +157,12 @@ static int open_bytes(struct elf_file **ret_elf, const void *bytes, size_t size,
 	if (!header_is_read(&header)) {
 		bool elf = !memcmp(header.e_ident, ELFMAG, SELFMAG);
 		return err_set(err, elf ? ERR_UNSUPPORTED : ERR_FORMAT, "%s: %s", name,
-			       elf ? "not a 64-bit little-endian ELF file" : "not an ELF file");
+			       elf ? "not a little-endian ELF file" : "not an ELF file");
+	}
+	if (header.e_ident[EI_CLASS] == ELFCLASS32) {
+		Elf32_Ehdr narrow;
+		memcpy(&narrow, bytes, sizeof narrow);
+		header = elf32_header(&narrow);
 	}
 	struct elf_file *elf = mem_zalloc(1, sizeof *elf);
 	elf->bytes = bytes;
@@ -301,12 +326,19 @@ static struct packed packed_bytes(const struct elf_file *elf, size_t index)
 	struct packed packed = {PACKED_NOT, elf->bytes + section->sh_offset, section->sh_size, 0};
 	if (section->sh_flags & SHF_COMPRESSED) {
 		Elf64_Chdr header;
+		Elf32_Chdr narrow;
+		size_t size = elf_is_narrow(elf) ? sizeof narrow : sizeof header;
 		packed.packing = PACKED_UNKNOWN;
-		if (packed.size < sizeof header)
+		if (packed.size < size)
 			return packed;
-		memcpy(&header, packed.data, sizeof header);
-		packed.data += sizeof header;
-		packed.size -= sizeof header;
+		if (elf_is_narrow(elf)) {
+			memcpy(&narrow, packed.data, sizeof narrow);
+			header = (Elf64_Chdr){.ch_type = narrow.ch_type, .ch_size = narrow.ch_size};
+		} else {
+			memcpy(&header, packed.data, sizeof header);
+		}
+		packed.data += size;
+		packed.size -= size;
 		packed.unpacked_size = header.ch_size;
 		if (header.ch_type == ELFCOMPRESS_ZLIB)
 			packed.packing = PACKED_ZLIB;

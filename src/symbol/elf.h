@@ -1,6 +1,6 @@
 /*
  * An ELF file: its headers, segments, sections (decompressed when asked for) and build-id. Every offset and size in
- * the file is checked; a malformed file costs what is malformed and nothing else. 64-bit little-endian files of any
+ * the file is checked; a malformed file costs what is malformed and nothing else. Little-endian files of any
  * machine.
  */
 #ifndef WICK_SYMBOL_ELF_H
@@ -46,6 +46,8 @@ bool elf_changed(const struct elf_file *elf);
 int64_t elf_writer(const struct elf_file *elf);
 
 const Elf64_Ehdr *elf_header(const struct elf_file *elf);
+/* A 32-bit file. Its structures are given as those of a 64-bit one, except for the bytes of sections. */
+bool elf_is_narrow(const struct elf_file *elf);
 size_t elf_segment_count(const struct elf_file *elf);
 const Elf64_Phdr *elf_segment(const struct elf_file *elf, size_t index);
 size_t elf_section_count(const struct elf_file *elf);

@@ -1,6 +1,7 @@
 #include "symbol/elf_symbols.h"
 
 #include "base/mem.h"
+#include "symbol/elf32.h"
 
 #include <string.h>
 
@@ -109,13 +110,30 @@ static uint8_t binding_of(const Elf64_Sym *symbol)
 	}
 }
 
+static size_t symbol_bytes(bool narrow)
+{
+	return narrow ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
+}
+
+static Elf64_Sym symbol_at(const struct elf_section *section, bool narrow, size_t index)
+{
+	Elf64_Sym symbol;
+	Elf32_Sym narrow_symbol;
+	if (!narrow) {
+		memcpy(&symbol, section->data + index * sizeof symbol, sizeof symbol);
+		return symbol;
+	}
+	memcpy(&narrow_symbol, section->data + index * sizeof narrow_symbol, sizeof narrow_symbol);
+	return elf32_symbol(&narrow_symbol);
+}
+
 static bool open_symbols(struct elf_file *elf, const char *name, struct elf_section *ret_section,
 			 struct names *ret_names)
 {
 	struct elf_section section;
 	if (!elf_section(elf, name, &section) || !section.data ||
 	    (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) ||
-	    (section.entry_size && section.entry_size != sizeof(Elf64_Sym)))
+	    (section.entry_size && section.entry_size != symbol_bytes(elf_is_narrow(elf))))
 		return false;
 	*ret_section = section;
 	*ret_names = names_read(elf, section.link);
@@ -137,9 +155,9 @@ size_t elf_symbols_add(struct symtab *symtab, struct elf_file *elf, const char *
 		return 0;
 	struct code_sections code = code_sections_read(elf);
 	size_t added = 0;
-	for (size_t i = 1; i < section.size / sizeof(Elf64_Sym); i++) {
-		Elf64_Sym symbol;
-		memcpy(&symbol, section.data + i * sizeof symbol, sizeof symbol);
+	bool narrow = elf_is_narrow(elf);
+	for (size_t i = 1; i < section.size / symbol_bytes(narrow); i++) {
+		Elf64_Sym symbol = symbol_at(&section, narrow, i);
 		if (symbol.st_shndx == SHN_UNDEF || !type_may_be_code(ELF64_ST_TYPE(symbol.st_info)))
 			continue;
 		uint64_t limit = code_end(&code, &symbol);
@@ -160,15 +178,15 @@ size_t elf_symbols_add(struct symtab *symtab, struct elf_file *elf, const char *
 	return added;
 }
 
-static bool find_address(struct elf_file *elf, const char *section_name, const char *name, uint64_t *ret_address)
+bool elf_symbols_address_in(struct elf_file *elf, const char *section_name, const char *name, uint64_t *ret_address)
 {
 	struct elf_section section;
 	struct names names;
 	if (!open_symbols(elf, section_name, &section, &names))
 		return false;
-	for (size_t i = 1; i < section.size / sizeof(Elf64_Sym); i++) {
-		Elf64_Sym symbol;
-		memcpy(&symbol, section.data + i * sizeof symbol, sizeof symbol);
+	bool narrow = elf_is_narrow(elf);
+	for (size_t i = 1; i < section.size / symbol_bytes(narrow); i++) {
+		Elf64_Sym symbol = symbol_at(&section, narrow, i);
 		const char *found = symbol.st_shndx == SHN_UNDEF ? NULL : name_at(&names, symbol.st_name);
 		if (found && !strcmp(found, name)) {
 			*ret_address = symbol.st_value;
@@ -180,5 +198,6 @@ static bool find_address(struct elf_file *elf, const char *section_name, const c
 
 bool elf_symbols_address(struct elf_file *elf, const char *name, uint64_t *ret_address)
 {
-	return find_address(elf, ".symtab", name, ret_address) || find_address(elf, ".dynsym", name, ret_address);
+	return elf_symbols_address_in(elf, ".symtab", name, ret_address) ||
+	       elf_symbols_address_in(elf, ".dynsym", name, ret_address);
 }

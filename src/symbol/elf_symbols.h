@@ -19,5 +19,7 @@ size_t elf_symbols_add_plt(struct symtab *symtab, struct elf_file *elf, const st
 
 /* The value of a symbol of .symtab or .dynsym by its name; false when there is none. Looks at all of them. */
 bool elf_symbols_address(struct elf_file *elf, const char *name, uint64_t *ret_address);
+/* The same in one section of symbols. */
+bool elf_symbols_address_in(struct elf_file *elf, const char *section_name, const char *name, uint64_t *ret_address);
 
 #endif

@@ -67,7 +67,8 @@ static void add_slots(struct slots *slots, struct elf_file *elf, const char *sec
 {
 	unsigned machine = elf_header(elf)->e_machine;
 	struct elf_section section;
-	if (!elf_section(elf, section_name, &section) || !section.data || section.type != SHT_RELA)
+	if (elf_is_narrow(elf) || !elf_section(elf, section_name, &section) || !section.data ||
+	    section.type != SHT_RELA)
 		return;
 	for (size_t i = 0; i < section.size / sizeof(Elf64_Rela) && slots->count < SLOTS_MOST; i++) {
 		Elf64_Rela relocation;

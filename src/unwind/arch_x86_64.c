@@ -77,6 +77,40 @@ static bool is_entry(const uint8_t *code, size_t size)
 	return false;
 }
 
+/* A call by register or memory: ff /2, and what its operand takes. */
+static bool is_indirect_call(const uint8_t *code, size_t length)
+{
+	unsigned mode = code[1] >> 6, base = code[1] & 7;
+	size_t needed = 2;
+	if (code[0] != 0xff || (code[1] & 0x38) != 0x10)
+		return false;
+	if (mode != 3 && base == 4) {
+		if (length == 2)
+			return false;
+		needed++;
+		base = code[2] & 7;
+	}
+	if (mode == 1)
+		needed++;
+	else if (mode == 2 || (mode == 0 && base == 5))
+		needed += 4;
+	return needed == length;
+}
+
+static enum arch_call call_before(const uint8_t bytes[ARCH_CALL_BYTES], int64_t *ret_distance)
+{
+	const uint8_t *end = bytes + ARCH_CALL_BYTES;
+	int32_t distance;
+	if (end[-5] == 0xe8) {
+		memcpy(&distance, end - 4, sizeof distance);
+		*ret_distance = distance;
+		return ARCH_CALL_DIRECT;
+	}
+	bool indirect = is_indirect_call(end - 2, 2) || is_indirect_call(end - 3, 3) || is_indirect_call(end - 4, 4) ||
+			is_indirect_call(end - 6, 6) || is_indirect_call(end - 7, 7);
+	return indirect ? ARCH_CALL_INDIRECT : ARCH_CALL_NONE;
+}
+
 /* "mov $15, %rax; syscall": debuggers know rt_sigreturn by these very bytes, so every C library has them. */
 static size_t find_restorer(const uint8_t *code, size_t size, size_t *ret_length)
 {
@@ -86,8 +120,32 @@ static size_t find_restorer(const uint8_t *code, size_t size, size_t *ret_length
 	return found ? (size_t)(found - code) : size;
 }
 
+/* "xor %rdi, %rdi; call _exit; hlt", as Boost.Context has it. */
+static size_t find_fiber_end(const uint8_t *code, size_t size, size_t *ret_length)
+{
+	static const uint8_t begin[] = {0x48, 0x31, 0xff, 0xe8};
+	enum { HLT_AT = 8, LENGTH };
+	*ret_length = LENGTH;
+	for (const uint8_t *at = code; (at = memmem(at, size - (size_t)(at - code), begin, sizeof begin)); at++)
+		if (size - (size_t)(at - code) >= LENGTH && at[HLT_AT] == 0xf4)
+			return (size_t)(at - code);
+	return size;
+}
+
+/* lea distance(%rip), … */
+static bool is_address(const uint8_t *code, size_t size, int64_t *ret_distance)
+{
+	int32_t distance;
+	if (size < 7 || (code[0] != 0x48 && code[0] != 0x4c) || code[1] != 0x8d || (code[2] & 0xc7) != 0x05)
+		return false;
+	memcpy(&distance, code + 3, sizeof distance);
+	*ret_distance = (int64_t)distance + 7;
+	return true;
+}
+
 const struct unwind_arch unwind_arch_x86_64 = {
 	.machine = EM_X86_64,
+	.word = 8,
 	.dwarf_sp = RSP,
 	.dwarf_fp = RBP,
 	.dwarf_ra = RIP,
@@ -104,6 +162,9 @@ const struct unwind_arch unwind_arch_x86_64 = {
 	.is_plt_expression = is_plt_expression,
 	.is_plt = is_plt,
 	.is_entry = is_entry,
+	.call_before = call_before,
+	.find_fiber_end = find_fiber_end,
+	.is_address = is_address,
 	.find_restorer = find_restorer,
 	.decode = decode_x86_64,
 	.call_opcode = 0xe8,
@@ -118,24 +179,27 @@ bool unwind_registers_from_perf(struct unwind_registers *ret_registers, uint64_t
 				const uint64_t *values)
 {
 	/* By bit of the mask (enum perf_event_x86_regs): the DWARF number, or -1 for flags and segments. */
-	static const int8_t dwarf[24] = {RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, RIP, -1, -1, -1,
-					 -1,  -1,  -1,  -1,  8,   9,   10,  11,  12,  13, 14, 15};
-	const uint32_t needed = 1u << RBP | 1u << RSP | 1u << RIP;
-	struct unwind_registers registers = {0};
-	if (abi != PERF_SAMPLE_REGS_ABI_64)
+	static const int8_t wide[24] = {RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, RIP, -1, -1, -1,
+					-1,  -1,  -1,  -1,  8,   9,   10,  11,  12,  13, 14, 15};
+	static const int8_t narrow[9] = {0, 3, 1, 2, 6, 7, 5, 4, 8};
+	struct unwind_registers registers = {.narrow = abi == PERF_SAMPLE_REGS_ABI_32};
+	const struct unwind_arch *arch = registers.narrow ? &unwind_arch_i386 : &unwind_arch_x86_64;
+	const int8_t *dwarf = registers.narrow ? narrow : wide;
+	const uint32_t needed = 1u << arch->dwarf_fp | 1u << arch->dwarf_sp | 1u << arch->dwarf_ra;
+	if (abi != PERF_SAMPLE_REGS_ABI_64 && abi != PERF_SAMPLE_REGS_ABI_32)
 		return false;
 	for (size_t next = 0; mask; mask &= mask - 1, next++) {
 		unsigned bit = (unsigned)__builtin_ctzll(mask);
-		if (bit >= sizeof dwarf || dwarf[bit] < 0)
+		if (bit >= (registers.narrow ? sizeof narrow : sizeof wide) || dwarf[bit] < 0)
 			continue;
 		registers.other[dwarf[bit]] = values[next];
 		registers.known |= 1u << dwarf[bit];
 	}
 	if ((registers.known & needed) != needed)
 		return false;
-	registers.ip = registers.other[RIP];
-	registers.sp = registers.other[RSP];
-	registers.fp = registers.other[RBP];
+	registers.ip = registers.other[arch->dwarf_ra];
+	registers.sp = registers.other[arch->dwarf_sp];
+	registers.fp = registers.other[arch->dwarf_fp];
 	*ret_registers = registers;
 	return true;
 }

@@ -1,7 +1,9 @@
 /* Call frame information of one file → its compact table. */
+#include "unwind/go.h"
 #include "unwind/undescribed.h"
 
 #include "base/mem.h"
+#include "symbol/elf_symbols.h"
 
 /* Padding between functions: the rule before it may as well go on, and a row is saved. */
 enum { GAP_LEAST = 16 };
@@ -18,6 +20,7 @@ struct builder {
 	struct elf_file *elf;
 	struct cfi_section eh_frame, debug_frame, separate_debug_frame;
 	struct cfi cfi;
+	struct go_program go;
 	struct rules rules;
 	struct derive derive;
 	struct unwind_rows_maker rows, saves;
@@ -113,14 +116,57 @@ static void add_plt(struct builder *builder)
 	}
 }
 
+static const struct cfi_function *function_at(const struct cfi *cfi, uint64_t start)
+{
+	size_t low = 0, high = cfi->function_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (cfi->functions[middle].start < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < cfi->function_count && cfi->functions[low].start == start ? &cfi->functions[low] : NULL;
+}
+
+/*
+ * The function of makecontext() returns to code of the C library that is described as if it had a caller. Its address
+ * is the only one of a function in makecontext() itself. The functions are sorted.
+ */
+static void add_context_start(struct builder *builder)
+{
+	enum { MAKECONTEXT_MOST = 1024 };
+	const struct cfi *cfi = &builder->cfi;
+	uint64_t address;
+	size_t size = 0;
+	int64_t distance;
+	/* Programs can have very many symbols. Only those of static ones are searched. */
+	const char *symbols = elf_section_index(builder->elf, ".dynsym") ? ".dynsym" : ".symtab";
+	if (builder->go.elf || !elf_symbols_address_in(builder->elf, symbols, "makecontext", &address))
+		return;
+	const struct cfi_function *own = function_at(cfi, address), *start = NULL;
+	const uint8_t *code = own ? elf_bytes_at(builder->elf, address, &size) : NULL;
+	if (!code || size < own->size || own->size > MAKECONTEXT_MOST)
+		return;
+	for (size_t i = 0; i < own->size && !start; i++)
+		if (builder->arch->is_address(code + i, own->size - i, &distance))
+			start = function_at(cfi, address + i + (uint64_t)distance);
+	if (start)
+		cfi_add(&builder->cfi, (struct cfi_function){.start = start->start - 1, .cie = CFI_BEGINNING},
+			start->size + (uint64_t)1);
+}
+
 static bool is_first_choice(const struct builder *builder, const struct cfi_function *function)
 {
-	return function->cie == CFI_RESTORER ||
+	return function->cie == CFI_RESTORER || function->cie == CFI_GO || function->cie == CFI_BEGINNING ||
 	       (function->cie < CFI_MADE && builder->cfi.cies[function->cie].section == &builder->eh_frame);
 }
 
-/* Looks for the code to which signal handlers return, in text between two addresses. */
-static void find_restorer(struct builder *builder, const struct elf_section *text, uint64_t start, uint64_t end)
+typedef size_t (*code_search)(const uint8_t *code, size_t size, size_t *ret_length);
+
+/* Adds all places in text between two addresses where a search finds something. */
+static void add_found(struct builder *builder, const struct elf_section *text, uint64_t start, uint64_t end,
+		      code_search search, uint32_t kind)
 {
 	size_t from = start > text->address ? start - text->address : 0, to = text->size, length;
 	if (end < text->address || start > text->address + text->size)
@@ -128,14 +174,21 @@ static void find_restorer(struct builder *builder, const struct elf_section *tex
 	if (end - text->address < to)
 		to = end - text->address;
 	while (from < to) {
-		size_t found = builder->arch->find_restorer(text->data + from, to - from, &length);
+		size_t found = search(text->data + from, to - from, &length);
 		if (found == to - from)
 			return;
 		/* One byte more in front: it is looked up as what a call returns to. */
 		uint64_t address = text->address + from + found - 1;
-		cfi_add(&builder->cfi, (struct cfi_function){.start = address, .cie = CFI_RESTORER}, length + 1);
+		cfi_add(&builder->cfi, (struct cfi_function){.start = address, .cie = kind}, length + 1);
 		from += found + length;
 	}
+}
+
+/* Looks for the code to which signal handlers return, and that to which fibers do. */
+static void find_restorer(struct builder *builder, const struct elf_section *text, uint64_t start, uint64_t end)
+{
+	add_found(builder, text, start, end, builder->arch->find_restorer, CFI_RESTORER);
+	add_found(builder, text, start, end, builder->arch->find_fiber_end, CFI_BEGINNING);
 }
 
 /*
@@ -155,7 +208,7 @@ static void add_restorers(struct builder *builder)
 		uint64_t end = function.start + function.size;
 		if (function.start > covered && function.start - covered >= SILENCE_LEAST)
 			find_restorer(builder, &text, covered, function.start);
-		if (function.size <= RESTORER_MOST && !is_first_choice(builder, &function))
+		if (function.size <= RESTORER_MOST && (function.cie == CFI_GO || !is_first_choice(builder, &function)))
 			find_restorer(builder, &text, function.start, end);
 		covered = end > covered ? end : covered;
 	}
@@ -185,13 +238,17 @@ static void read_sources(struct builder *builder, struct elf_file *debug)
 	read_section(builder, builder->elf, ".eh_frame", false, &builder->eh_frame);
 	if (!builder->eh_frame.data)
 		read_eh_frame_by_segment(builder);
-	read_section(builder, builder->elf, ".debug_frame", true, &builder->debug_frame);
+	if (go_open(&builder->go, builder->elf))
+		go_add_functions(&builder->go, &builder->cfi);
+	else
+		read_section(builder, builder->elf, ".debug_frame", true, &builder->debug_frame);
 	if (debug)
 		read_section(builder, debug, ".debug_frame", true, &builder->separate_debug_frame);
 	size_t described = builder->cfi.function_count;
 	add_plt(builder);
 	cfi_sort(&builder->cfi);
 	size_t count = builder->cfi.function_count;
+	add_context_start(builder);
 	add_restorers(builder);
 	cfi_merge(&builder->cfi, count);
 	described += builder->cfi.function_count - count;
@@ -225,6 +282,12 @@ static void take_state(void *context, uint64_t address, const struct cfi_cie *ci
 {
 	struct builder *builder = context;
 	add_row(builder, address, rules_of_state(&builder->rules, cie, state));
+}
+
+static void take_rule(void *context, uint64_t address, struct unwind_rule rule)
+{
+	struct builder *builder = context;
+	add_row(builder, address, rules_number(&builder->rules, rule));
 }
 
 static void take_saves(void *context, uint64_t address, const struct cfi_cie *cie, const struct cfi_state *state)
@@ -268,6 +331,10 @@ static void add_function(struct builder *builder, const struct cfi_function *fun
 		cfi_run(&builder->cfi, function, sink, builder);
 	else if (sink == take_saves)
 		add_row(builder, function->start, made_saves(builder, function));
+	else if (function->cie == CFI_GO)
+		go_run(&builder->go, function, take_rule, builder);
+	else if (function->cie == CFI_BEGINNING)
+		add_row(builder, function->start, UNWIND_RULE_STOP);
 	else if (function->cie == CFI_RESTORER)
 		add_row(builder, function->start,
 			rules_number(&builder->rules, (struct unwind_rule){.cfa = UNWIND_CFA_SIGNAL}));

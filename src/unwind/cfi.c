@@ -109,7 +109,7 @@ static bool read_cie(struct cfi *cfi, struct cfi_cie *cie, struct reader reader)
 	if (!nul || (version != 1 && version != 3 && version != 4))
 		return false;
 	reader.at = nul + 1;
-	cie->address_size = 8;
+	cie->address_size = cfi->arch->word;
 	if (version == 4) {
 		cie->address_size = reader_u8(&reader);
 		if (reader_u8(&reader) != 0) /* segmented addresses */

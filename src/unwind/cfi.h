@@ -52,7 +52,9 @@ enum {
 	CFI_PLT = UINT32_MAX,
 	CFI_RESTORER = UINT32_MAX - 1,
 	CFI_DERIVED = UINT32_MAX - 2, /* `program`: number of the range (derive.h) */
-	CFI_MADE = CFI_DERIVED, /* the least of these */
+	CFI_GO = UINT32_MAX - 3, /* `program`: where the runtime's table has it */
+	CFI_BEGINNING = UINT32_MAX - 4, /* of a stack, whatever .eh_frame says */
+	CFI_MADE = CFI_BEGINNING, /* the least of these */
 };
 
 /* Code with a program; ordered by start. */

@@ -203,7 +203,7 @@ static void run_operation(struct machine *machine, uint8_t operation)
 		push(machine, reader_uint(code, 8) + machine->frame->bias);
 		break;
 	case DW_OP_deref:
-		dereference(machine, 8);
+		dereference(machine, machine->frame->arch->word);
 		break;
 	case DW_OP_deref_size:
 		dereference(machine, reader_u8(code));
@@ -266,6 +266,23 @@ enum expression_result expression_evaluate(const struct expression_frame *frame,
 	return machine.result;
 }
 
+/* "plus_uconst N", or a constant and "plus". */
+static bool read_addend(struct reader *code, int64_t *ret_addend)
+{
+	uint8_t operation = reader_u8(code);
+	if (operation == DW_OP_plus_uconst) {
+		*ret_addend = (int64_t)reader_uleb(code);
+		return true;
+	}
+	if (operation >= DW_OP_lit0 && operation <= DW_OP_lit0 + 31)
+		*ret_addend = operation - DW_OP_lit0;
+	else if (operation >= DW_OP_const1u && operation <= DW_OP_consts)
+		*ret_addend = (int64_t)constant(code, operation);
+	else
+		return false;
+	return reader_u8(code) == DW_OP_plus;
+}
+
 bool expression_is_simple(const uint8_t *bytes, size_t size, struct expression_simple *ret_simple)
 {
 	struct reader code = {.at = bytes, .end = bytes + size};
@@ -277,11 +294,8 @@ bool expression_is_simple(const uint8_t *bytes, size_t size, struct expression_s
 		simple.dereferenced = true;
 		code.at++;
 	}
-	if (reader_left(&code)) {
-		if (reader_u8(&code) != DW_OP_plus_uconst)
-			return false;
-		simple.addend = (int64_t)reader_uleb(&code);
-	}
+	if (reader_left(&code) && !read_addend(&code, &simple.addend))
+		return false;
 	if (code.bad || reader_left(&code))
 		return false;
 	if (!simple.dereferenced) {

@@ -35,6 +35,7 @@ struct unwind_registers {
 	uint64_t ip, sp, fp;
 	uint64_t other[17]; /* by DWARF register number, for the rare CFA rules based on another register */
 	uint32_t known; /* bit n: other[n] holds a value */
+	bool narrow; /* of a 32-bit program, with its DWARF numbers */
 };
 
 /* Whether a perf sample of that machine, called as by uname -m, has registers that are known here. */
@@ -77,6 +78,7 @@ enum unwind_end {
 	UNWIND_BAD_RULE, /* a rule that cannot be followed */
 	UNWIND_TOO_DEEP, /* `most` addresses were not enough */
 	UNWIND_LOOP, /* the stack pointer did not move up */
+	UNWIND_OTHER_STACK, /* the frames before are on another stack, of which there is no copy */
 };
 
 /*

@@ -1,6 +1,7 @@
 /* From frame to frame. */
 #include "unwind/ahead.h"
 #include "unwind/expression.h"
+#include "unwind/go.h"
 #include "unwind/table.h"
 
 /* Code with several stacks jumps between them a few times; a loop does it for ever. */
@@ -12,6 +13,9 @@ enum { THREAD_START_MOST = 32 };
 /* How far from the stack pointer a frame pointer may be and still be believed. */
 enum { FRAME_MOST = 1 << 20, ARGUMENTS_MOST = 1 << 16 };
 
+/* Words of the stack that are searched for a return address, and how large the function is that returns. */
+enum { SEARCHED_WORDS = 3, CALLEE_MOST = 1 << 16 };
+
 struct walk {
 	const struct unwind_space *space;
 	struct unwind_registers registers;
@@ -19,18 +23,37 @@ struct walk {
 	bool exact; /* the ip is that of an instruction, not behind a call */
 	unsigned frame_pointer_steps; /* how many steps in a row led to the current frame by frame pointers */
 	unsigned jumps;
+	uint64_t go; /* GO_REGISTER of the first frame; 0: not known, or another one in this frame */
+	bool elsewhere; /* on another stack than the copy */
 	enum unwind_end end;
 };
 
 static bool stop(struct walk *walk, enum unwind_end end)
 {
-	walk->end = end;
+	walk->end = end == UNWIND_NO_MEMORY && walk->elsewhere ? UNWIND_OTHER_STACK : end;
 	return false;
+}
+
+/* Frames that change stacks: whether it is one that the copy has, or would have if it were larger. */
+static void note_stack(struct walk *walk, uint64_t sp)
+{
+	const struct unwind_space *space = walk->space;
+	walk->elsewhere = space->stack_size && sp - space->stack_start > space->stack_size + FRAME_MOST;
 }
 
 static uint64_t lookup_address(const struct walk *walk)
 {
 	return walk->registers.ip - !walk->exact;
+}
+
+/* A word of the program. */
+static bool read_word(const struct walk *walk, uint64_t address, uint64_t *ret_value)
+{
+	if (!unwind_read(walk->space, address, ret_value))
+		return false;
+	if (walk->registers.narrow)
+		*ret_value = (uint32_t)*ret_value;
+	return true;
 }
 
 /* Finds the code of the current frame. */
@@ -39,12 +62,17 @@ static bool find_place(struct walk *walk)
 	uint64_t address = lookup_address(walk);
 	if (address - walk->place.start >= walk->place.end - walk->place.start)
 		walk->place = walk->space->find(walk->space->context, address);
+	/* The vDSO is another one in 32-bit programs, and called the same. */
+	if (walk->place.table && (walk->place.table->arch->word == 4) != walk->registers.narrow)
+		walk->place.table = NULL;
 	return walk->place.mapped;
 }
 
 /* Where the stack pointer goes. Down, or nowhere, is for frames that change stacks or have not used theirs. */
 static bool may_move(struct walk *walk, uint64_t cfa, bool may_jump)
 {
+	if (may_jump)
+		note_stack(walk, cfa);
 	if (cfa > walk->registers.sp)
 		return true;
 	if (!may_jump || ++walk->jumps > JUMPS_MOST)
@@ -75,8 +103,7 @@ static void follow_saves(struct walk *walk, uint64_t cfa)
 		uint64_t slot = cfa + (uint64_t)(int64_t)save->slot[i];
 		if (save->slot[i] == UNWIND_SAVE_SAME || slot < registers->sp)
 			continue; /* below the stack pointer: it was restored already */
-		if (save->slot[i] == UNWIND_SAVE_LOST ||
-		    !unwind_read(walk->space, slot, &registers->other[dwarf_register]))
+		if (save->slot[i] == UNWIND_SAVE_LOST || !read_word(walk, slot, &registers->other[dwarf_register]))
 			registers->known &= ~(1u << dwarf_register);
 	}
 }
@@ -106,9 +133,37 @@ static bool step_signal(struct walk *walk)
 	if (!may_move(walk, sp, true)) /* from a stack of its own, which may lie anywhere */
 		return false;
 	walk->registers.known = 0;
+	walk->go = 0;
 	step_to(walk, sp, fp, ip);
 	walk->exact = true;
 	return true;
+}
+
+/*
+ * From morestack() to the goroutine that grows its stack. Where the register is not that of Go, or the thread has left
+ * the goroutine, a stack begins here.
+ */
+static bool step_go(struct walk *walk, struct go_offsets offsets)
+{
+	const struct unwind_space *space = walk->space;
+	uint64_t m, first, goroutine, sp, ip, fp;
+	if (!walk->go)
+		return stop(walk, UNWIND_COMPLETE);
+	if (!unwind_read(space, walk->go + offsets.m, &m) || !unwind_read(space, m, &first))
+		return stop(walk, UNWIND_OTHER_STACK);
+	if (first != walk->go)
+		return stop(walk, UNWIND_COMPLETE);
+	if (!unwind_read(space, m + offsets.current, &goroutine))
+		return stop(walk, UNWIND_OTHER_STACK);
+	if (!goroutine)
+		return stop(walk, UNWIND_COMPLETE);
+	if (!unwind_read(space, goroutine + offsets.sp, &sp) || !unwind_read(space, goroutine + offsets.sp + 8, &ip) ||
+	    !unwind_read(space, goroutine + offsets.fp, &fp))
+		return stop(walk, UNWIND_OTHER_STACK);
+	if (!may_move(walk, sp, true))
+		return false;
+	walk->registers.known = 0;
+	return step_to(walk, sp, fp, ip);
 }
 
 static bool stop_by(struct walk *walk, enum expression_result result)
@@ -145,7 +200,7 @@ static bool evaluate(struct walk *walk, const struct unwind_part *part, uint64_t
 			return stop_by(walk, result);
 	}
 	bool stored = part->how == UNWIND_HOW_AT_CFA || part->how == UNWIND_HOW_AT_EXPRESSION;
-	if (stored && !unwind_read(walk->space, *ret_value, ret_value))
+	if (stored && !read_word(walk, *ret_value, ret_value))
 		return stop(walk, UNWIND_NO_MEMORY);
 	return true;
 }
@@ -166,19 +221,28 @@ static bool step_long(struct walk *walk, const struct unwind_long_rule *rule)
 	return step_to(walk, cfa, fp, ra);
 }
 
-/* The CFA where it is not simply a register and an offset. */
+/*
+ * The CFA where it is not simply a register and an offset. sbcl's call into Lisp describes its frame pointer as that of
+ * the frame which it has prepared for its callee ("what is stored at fp, + 16"). A step by frame pointers from that
+ * callee has read what is stored there already.
+ */
 static bool rare_cfa(struct walk *walk, const struct unwind_rule *rule, uint8_t kind, uint64_t *ret_cfa)
 {
 	const struct unwind_registers *registers = &walk->registers;
 	uint64_t value, offset = (uint64_t)(int64_t)(int16_t)rule->cfa_offset;
 	switch (kind) {
 	case UNWIND_CFA_PLT:
-		*ret_cfa = registers->sp + ((registers->ip & 15) >= (uint32_t)rule->cfa_offset ? 16 : 8);
+		*ret_cfa = registers->sp +
+			   walk->place.table->arch->word * ((registers->ip & 15) >= (uint32_t)rule->cfa_offset ? 2 : 1);
 		return true;
 	case UNWIND_CFA_AT_SP:
 	case UNWIND_CFA_AT_FP:
+		if (kind == UNWIND_CFA_AT_FP && walk->frame_pointer_steps && !offset) {
+			*ret_cfa = registers->fp + (uint64_t)(int64_t)(rule->cfa_offset >> 16);
+			return may_move(walk, *ret_cfa, true);
+		}
 		value = kind == UNWIND_CFA_AT_SP ? registers->sp : registers->fp;
-		if (!unwind_read(walk->space, value + offset, &value))
+		if (!read_word(walk, value + offset, &value))
 			return stop(walk, UNWIND_NO_MEMORY);
 		*ret_cfa = value + (uint64_t)(int64_t)(rule->cfa_offset >> 16);
 		return may_move(walk, *ret_cfa, true);
@@ -198,12 +262,12 @@ static bool find_fp(struct walk *walk, const struct unwind_rule *rule, uint64_t 
 	/* In an epilogue that has popped it the description may lag behind: below the stack pointer is nothing. */
 	if (rule->fp == UNWIND_FP_SAME || slot < walk->registers.sp)
 		*ret_fp = walk->registers.fp;
-	else if (!unwind_read(walk->space, slot, ret_fp))
+	else if (!read_word(walk, slot, ret_fp))
 		return stop(walk, UNWIND_NO_MEMORY);
 	return true;
 }
 
-static bool step_without_table(struct walk *walk);
+static bool step_without_rule(struct walk *walk);
 
 static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 {
@@ -219,18 +283,20 @@ static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 			return false;
 		break;
 	case UNWIND_CFA_INVALID:
-		return step_without_table(walk);
+		return step_without_rule(walk);
 	case UNWIND_CFA_STOP:
 		return stop(walk, UNWIND_COMPLETE);
 	case UNWIND_CFA_SIGNAL:
 		return step_signal(walk);
+	case UNWIND_CFA_GO:
+		return step_go(walk, go_offsets_of(rule->cfa_offset));
 	case UNWIND_CFA_LONG:
 		return step_long(walk, &table->long_rules[rule->cfa_offset]);
 	default:
 		if (!rare_cfa(walk, rule, kind, &cfa))
 			return false;
 	}
-	if (!unwind_read(walk->space, cfa + (uint64_t)(int64_t)table->arch->ra_slot, &ra))
+	if (!read_word(walk, cfa + (uint64_t)(int64_t)table->arch->ra_slot, &ra))
 		return stop(walk, UNWIND_NO_MEMORY);
 	if (!find_fp(walk, rule, cfa, &fp))
 		return false;
@@ -249,6 +315,26 @@ static bool at_process_start(const struct walk *walk)
 	return unwind_read(walk->space, sp, &count) && count > 0 && count < ARGUMENTS_MOST &&
 	       unwind_read(walk->space, sp + 8, &argument) && argument > sp &&
 	       unwind_read(walk->space, sp + 8 * (count + 1), &last) && last == 0;
+}
+
+/* The frame pointers of a 32-bit program: caller's frame pointer and return address are in one word of ours. */
+static bool step_narrow(struct walk *walk)
+{
+	struct unwind_registers *registers = &walk->registers;
+	uint64_t fp = registers->fp, words;
+	if (fp == 0 && walk->frame_pointer_steps > 1)
+		return stop(walk, UNWIND_COMPLETE);
+	if (fp < registers->sp || fp - registers->sp > FRAME_MOST || fp % 4 != 0)
+		return stop(walk, UNWIND_NO_TABLE);
+	if (!unwind_read(walk->space, fp, &words))
+		return stop(walk, UNWIND_NO_MEMORY);
+	registers->known = 0;
+	registers->sp = fp + 8;
+	registers->fp = (uint32_t)words;
+	registers->ip = words >> 32;
+	walk->exact = false;
+	walk->frame_pointer_steps++;
+	return true;
 }
 
 /*
@@ -312,9 +398,53 @@ static bool step_ahead(struct walk *walk)
 	return true;
 }
 
-static bool step_without_table(struct walk *walk)
+/*
+ * Whether a word of the stack is the return address of the current function, which has no rules: it is behind a call,
+ * and either in code that has rules, or the call leads here. Assembly calls assembly.
+ */
+static bool is_return(struct walk *walk, uint64_t word)
 {
-	return step_ahead(walk) || step_by_frame_pointer(walk);
+	const struct unwind_space *space = walk->space;
+	uint8_t bytes[ARCH_CALL_BYTES];
+	int64_t distance = 0;
+	if (!space->read_code || !space->read_code(space->context, word - sizeof bytes, bytes, sizeof bytes))
+		return false;
+	enum arch_call call = walk->place.table->arch->call_before(bytes, &distance);
+	if (call == ARCH_CALL_NONE)
+		return false;
+	if (call == ARCH_CALL_DIRECT && walk->registers.ip - (word + (uint64_t)distance) < CALLEE_MOST)
+		return true;
+	struct unwind_place place = space->find(space->context, word - 1);
+	return place.table && unwind_rows_find(&place.table->rows, word - 1 - place.bias) != UNWIND_RULE_INVALID;
+}
+
+/* Looks for the return address of a function without rules in a file that has some: assembly, which pushes little. */
+static bool find_return(struct walk *walk)
+{
+	struct unwind_registers *registers = &walk->registers;
+	for (uint64_t i = 0; i < SEARCHED_WORDS; i++) {
+		uint64_t word;
+		if (!unwind_read(walk->space, registers->sp + i * 8, &word))
+			return false;
+		if (!is_return(walk, word))
+			continue;
+		if (i)
+			registers->known = 0; /* it has pushed some */
+		registers->sp += i * 8 + 8;
+		registers->ip = word;
+		walk->exact = false;
+		walk->frame_pointer_steps = 0;
+		return true;
+	}
+	return false;
+}
+
+/* Code without rules: in a file with some by its return address, if that is found, and else by frame pointers. */
+static bool step_without_rule(struct walk *walk)
+{
+	if (walk->registers.narrow)
+		return step_narrow(walk);
+	return step_ahead(walk) || (walk->place.table && find_return(walk)) || step_by_frame_pointer(walk);
 }
 
 /*
@@ -336,7 +466,7 @@ static bool step(struct walk *walk)
 		if (!step_by_rule(walk, rule))
 			return false;
 		walk->exact = walk->exact || (rule->cfa & UNWIND_CFA_INTERRUPTED);
-	} else if (!step_without_table(walk)) {
+	} else if (!step_without_rule(walk)) {
 		return false;
 	}
 	if (walk->registers.ip == 0 && is_outermost(walk))
@@ -366,6 +496,8 @@ size_t unwind_stack(const struct unwind_space *space, const struct unwind_regist
 		    bool *exact, size_t most, enum unwind_end *ret_end)
 {
 	struct walk walk = {.space = space, .registers = *registers, .exact = true, .end = UNWIND_NO_CODE};
+	if (registers->known >> GO_REGISTER & 1)
+		walk.go = registers->other[GO_REGISTER];
 	size_t count = 0;
 	bool more = find_place(&walk);
 	do {

@@ -98,6 +98,15 @@ static void runtimes_are_asked_for_names_by_their_own_options(void **state)
 	assert_string_equal(runtime_stack_advice(RUNTIME_NODE), "");
 }
 
+static void another_stack_is_not_in_the_copy(void **state)
+{
+	(void)state;
+	struct advice_facts facts = {.ends = {[STACK_CUT] = 2, [STACK_OTHER] = 3, [STACK_BROKEN] = 1}, .by_wick = true};
+	expect(facts, "BPF engine");
+	facts.ends[STACK_CUT] = 4;
+	expect(facts, "larger than their copies");
+}
+
 static void expect_lost(struct advice_facts facts, const char *part, bool there)
 {
 	CLEANUP_BUF struct buf text = {0};
@@ -129,6 +138,7 @@ int main(void)
 		cmocka_unit_test(copies_can_be_made_larger_up_to_a_limit),
 		cmocka_unit_test(all_reasons_are_given_the_commonest_first),
 		cmocka_unit_test(runtimes_are_asked_for_names_by_their_own_options),
+		cmocka_unit_test(another_stack_is_not_in_the_copy),
 		cmocka_unit_test(events_told_each_time_have_no_rate_to_lower),
 		cmocka_unit_test(a_lower_rate_is_lower_than_the_one_there_was),
 	};

@@ -2,6 +2,7 @@
 
 #include "symbol/cache.h"
 #include "symbol/elf.h"
+#include "symbol/elf_symbols.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -32,13 +33,16 @@ static struct elf_file *open_file(const char *path)
 	return elf;
 }
 
-static void sections_are_those_of_readelf(void **state)
+/* Opens a file after a comparison of its sections. */
+static struct elf_file *compare_sections(const char *path)
 {
-	(void)state;
-	struct elf_file *elf = open_file("program");
-	struct buf text =
-		shell_output("readelf -SW program | sed -nE 's/^ *\\[ *([0-9]+)\\] (\\.[^ ]+) +[^ ]+ +([0-9a-f]+) "
-			     "[0-9a-f]+ ([0-9a-f]+) .*/\\1 \\2 \\3 \\4/p'");
+	struct elf_file *elf = open_file(path);
+	char command[256];
+	snprintf(command, sizeof command,
+		 "readelf -SW %s | sed -nE 's/^ *\\[ *([0-9]+)\\] (\\.[^ ]+) +[^ ]+ +([0-9a-f]+) "
+		 "[0-9a-f]+ ([0-9a-f]+) .*/\\1 \\2 \\3 \\4/p'",
+		 path);
+	struct buf text = shell_output(command);
 	size_t seen = 0;
 	char *rest = text.data;
 	for (char *line; (line = shell_line(&rest)); seen++) {
@@ -54,6 +58,14 @@ static void sections_are_those_of_readelf(void **state)
 		assert_int_equal(elf_section_index(elf, name), index);
 	}
 	assert_int_equal(seen, elf_section_count(elf) - 1);
+	buf_release(&text);
+	return elf;
+}
+
+static void sections_are_those_of_readelf(void **state)
+{
+	(void)state;
+	struct elf_file *elf = compare_sections("program");
 	assert_int_equal(elf_section_index(elf, ".nothing"), 0);
 	struct elf_section section;
 	assert_false(elf_section(elf, ".nothing", &section));
@@ -61,7 +73,25 @@ static void sections_are_those_of_readelf(void **state)
 	assert_false(elf_section_at(elf, 99999, &section));
 	assert_true(elf_section(elf, ".bss", &section));
 	assert_null(section.data);
-	buf_release(&text);
+	elf_close(elf);
+}
+
+static void files_of_32_bits_are_read_alike(void **state)
+{
+	(void)state;
+	assert_int_equal(system("printf '.globl _start\\n.type _start,@function\\n_start: nop\\n' | "
+				"as --32 -o narrow.o - && ld -m elf_i386 -o narrow narrow.o"),
+			 0);
+	struct elf_file *elf = compare_sections("narrow");
+	uint64_t address;
+	size_t size;
+	assert_true(elf_is_narrow(elf));
+	assert_int_equal(elf_header(elf)->e_machine, EM_386);
+	assert_true(elf_symbols_address(elf, "_start", &address));
+	assert_int_equal(address, elf_header(elf)->e_entry);
+	const uint8_t *code = elf_bytes_at(elf, address, &size);
+	assert_non_null(code);
+	assert_int_equal(code[0], 0x90);
 	elf_close(elf);
 }
 
@@ -417,7 +447,7 @@ static void what_is_no_elf_file_is_refused(void **state)
 	fclose(fopen("empty", "we"));
 	assert_int_equal(elf_open(&elf, "empty", &err), ERR_FORMAT);
 	struct buf bytes = shell_file("program");
-	bytes.data[EI_CLASS] = ELFCLASS32;
+	bytes.data[EI_CLASS] = ELFCLASSNUM;
 	assert_int_equal(elf_open_bytes(&elf, bytes.data, bytes.size, &err), ERR_UNSUPPORTED);
 	bytes.data[EI_CLASS] = ELFCLASS64;
 	bytes.data[EI_DATA] = ELFDATA2MSB;
@@ -430,6 +460,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sections_are_those_of_readelf),
+		cmocka_unit_test(files_of_32_bits_are_read_alike),
 		cmocka_unit_test(build_ids_are_those_of_readelf),
 		cmocka_unit_test(build_ids_compare_without_padding),
 		cmocka_unit_test(notes_are_walked_within_their_bounds),

@@ -24,9 +24,10 @@ enum {
 	STORED = TEXT + 0x900, /* CFA stored at rsp + 8, plus 8 */
 	NO_RULE = TEXT + 0xa00,
 	RA_IN_RDI = TEXT + 0xc00, /* CFA = rsp, return address in rdi */
-	END = TEXT + 0xd00,
+	AT_FP = TEXT + 0xd00, /* CFA stored at rbp, plus 16; rbp at CFA - 16 */
+	END = TEXT + 0xe00,
 };
-static const uint64_t BIAS = 0x7f1200000000, JIT = 0x7f3400000000, STACK = 0x7ffc00000000;
+static const uint64_t BIAS = 0x7f1200000000, JIT = 0x7f3400000000, NARROW = 0x8048000, STACK = 0x7ffc00000000;
 
 static struct unwind_table *make_table(void)
 {
@@ -47,6 +48,7 @@ static struct unwind_table *make_table(void)
 		PROGRAM(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22));
 	put_fde(&eh_frame, cie, STORED, 0x100, PROGRAM(0x0f, 5, 0x77, 8, 0x06, 0x23, 8));
 	put_fde(&eh_frame, cie, RA_IN_RDI, 0x100, PROGRAM(0x0e, 0, 0x09, 16, 5));
+	put_fde(&eh_frame, cie, AT_FP, 0x100, PROGRAM(0x0f, 5, 0x76, 0, 0x06, 0x40, 0x22, 0x86, 2));
 	struct elf_maker_section section = {".eh_frame", eh_frame.data, eh_frame.size, 0x400, SHF_ALLOC};
 	elf_make(&bytes, TEXT, 0x10000, &section, 1);
 	assert_int_equal(elf_open_bytes(&elf, bytes.data, bytes.size, NULL), 0);
@@ -73,9 +75,32 @@ static struct unwind_place find(void *context, uint64_t ip)
 {
 	if (ip >= BIAS + TEXT && ip < BIAS + END)
 		return (struct unwind_place){context, BIAS, true, BIAS + TEXT, BIAS + END};
-	if (ip >= JIT && ip < JIT + 0x10000)
+	if ((ip >= JIT && ip < JIT + 0x10000) || (ip >= NARROW && ip < NARROW + 0x1000))
 		return (struct unwind_place){.mapped = true};
 	return (struct unwind_place){0};
+}
+
+/* What is before addresses that end with 5: calls of several kinds. */
+static bool read_code(void *context, uint64_t address, uint8_t *bytes, size_t size)
+{
+	static const uint8_t calls[][8] = {
+		{0, 0, 0, 0xe8, 1, 2, 3, 4}, /* call rel32 */
+		{0, 0, 0, 0, 0, 0, 0xff, 0xd0}, /* call *%rax */
+		{0, 0, 0, 0, 0, 0xff, 0x50, 0x18}, /* call *0x18(%rax) */
+		{0, 0, 0, 0, 0xff, 0x54, 0x24, 8}, /* call *8(%rsp) */
+		{0, 0, 0xff, 0x15, 1, 2, 3, 4}, /* call *rel32(%rip) */
+		{0, 0xff, 0x94, 0x24, 1, 2, 3, 4}, /* call *disp32(%rsp) */
+	};
+	uint64_t end = address + size;
+	(void)context;
+	memset(bytes, 0x90, size);
+	if (end == BIAS + NO_RULE + 0x25)
+		memcpy(bytes, "\0\0\0\xe8\x0b\0\0\0", size); /* call NO_RULE + 0x30 */
+	else if (end % 16 == 5)
+		memcpy(bytes, calls[end / 16 % (sizeof calls / sizeof *calls)], size);
+	else if (end % 16 == 6)
+		memcpy(bytes, "\0\0\0\0\xff\x50\x24\x08", size); /* one byte too many */
+	return true;
 }
 
 enum { MOST = 16 };
@@ -87,18 +112,25 @@ struct walked {
 	enum unwind_end end;
 };
 
-static struct walked walk(void **state, struct unwind_registers registers, const uint64_t *words, size_t count)
+static struct walked walk_at(void **state, struct unwind_registers registers, const void *bytes, size_t size,
+			     uint64_t start)
 {
 	struct unwind_space space = {
 		.context = *state,
-		.stack = (const uint8_t *)words,
-		.stack_start = STACK,
-		.stack_size = count * sizeof *words,
+		.stack = bytes,
+		.stack_start = start,
+		.stack_size = size,
 		.find = find,
+		.read_code = read_code,
 	};
 	struct walked walked = {0};
 	walked.count = unwind_stack(&space, &registers, walked.addresses, walked.exact, MOST, &walked.end);
 	return walked;
+}
+
+static struct walked walk(void **state, struct unwind_registers registers, const uint64_t *words, size_t count)
+{
+	return walk_at(state, registers, words, count * sizeof *words, STACK);
 }
 
 #define WALK(registers, ...) \
@@ -291,6 +323,55 @@ static void deep_stacks_stop_at_the_limit_and_say_so(void **state)
 	assert_int_equal(walked.end, UNWIND_COMPLETE);
 }
 
+static void code_without_rules_has_a_return_address_behind_a_call(void **state)
+{
+	for (uint64_t i = 0; i < 6; i++) {
+		uint64_t caller = BIAS + SMALL + 16 * i + 5;
+		struct walked walked = WALK(at(BIAS + NO_RULE + 8), caller, 7, 0x99, BIAS + START + 3);
+		CHECK(walked, UNWIND_COMPLETE, BIAS + NO_RULE + 8, caller, BIAS + START + 3);
+	}
+	/* It has pushed two registers; the frame pointer would lead past its caller. */
+	struct unwind_registers registers = at(BIAS + NO_RULE + 8);
+	registers.fp = STACK + 32;
+	struct walked walked = WALK(registers, 1, 2, BIAS + SMALL + 5, 7, 0x99, BIAS + START + 3);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + NO_RULE + 8, BIAS + SMALL + 5, BIAS + START + 3);
+	/* Assembly that calls this very code has no rules either. */
+	walked = WALK(at(BIAS + NO_RULE + 0x38), BIAS + NO_RULE + 0x25, 3, BIAS + SMALL + 5, 7, 0x99, BIAS + START + 3);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + NO_RULE + 0x38, BIAS + NO_RULE + 0x25, BIAS + SMALL + 5,
+	      BIAS + START + 3);
+	/* No call, no rule, too far: the frame pointer is left. */
+	walked = WALK(registers, BIAS + SMALL + 7, BIAS + NO_RULE + 5, 3, BIAS + SMALL + 5, 0x99, BIAS + START + 3);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + NO_RULE + 8, BIAS + START + 3);
+	registers.fp = 1;
+	walked = WALK(registers, BIAS + SMALL + 6, 0, 0, BIAS + SMALL + 5);
+	CHECK(walked, UNWIND_NO_TABLE, BIAS + NO_RULE + 8);
+}
+
+static void frame_pointers_have_read_what_a_rule_would_read(void **state)
+{
+	struct unwind_registers registers = at(BIAS + AT_FP + 1);
+	registers.fp = STACK;
+	struct walked walked = WALK(registers, STACK + 16, 1, 0x99, BIAS + START + 3);
+	CHECK(walked, UNWIND_COMPLETE, BIAS + AT_FP + 1, BIAS + START + 3);
+	registers.ip = JIT + 8;
+	walked = WALK(registers, STACK + 16, BIAS + AT_FP + 1, 0x99, BIAS + START + 3);
+	CHECK(walked, UNWIND_COMPLETE, JIT + 8, BIAS + AT_FP + 1, BIAS + START + 3);
+}
+
+static void narrow_stacks_have_frame_pointers_of_4_bytes(void **state)
+{
+	/* Code below 4 GB, without tables. */
+	const uint64_t stack = 0xffff0000;
+	struct unwind_registers registers = {.ip = NARROW + 8, .sp = stack, .fp = stack + 8, .narrow = true};
+	uint32_t halves[] = {1, 2, (uint32_t)stack + 20, NARROW + 16, 3, 0, NARROW + 24, 4};
+	struct walked walked = walk_at(state, registers, halves, sizeof halves, stack);
+	CHECK(walked, UNWIND_COMPLETE, NARROW + 8, NARROW + 16, NARROW + 24);
+	/* One step proves nothing. */
+	halves[2] = 0;
+	walked = walk_at(state, registers, halves, sizeof halves, stack);
+	CHECK(walked, UNWIND_NO_TABLE, NARROW + 8, NARROW + 16);
+}
+
 static void a_stack_that_stands_still_is_a_loop(void **state)
 {
 	/* CFA = the word at rsp + 8, plus 8, which is rsp again */
@@ -398,7 +479,12 @@ static void perf_registers_are_put_where_dwarf_has_them(void **state)
 	assert_int_equal(registers.other[8], 112); /* r8: the 13th of the mask */
 	assert_int_equal(registers.other[15], 119);
 	assert_int_equal(registers.known, 0x1ffff);
-	assert_false(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_32, mask, values));
+	assert_false(registers.narrow);
+	assert_true(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_32, mask, values));
+	assert_int_equal(registers.fp, 106);
+	assert_int_equal(registers.other[6], 104); /* esi */
+	assert_int_equal(registers.known, 0x1ff);
+	assert_true(registers.narrow);
 	assert_false(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_NONE, mask, values));
 	assert_false(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_64, mask & ~(1ull << 7), values));
 }
@@ -514,6 +600,9 @@ int main(void)
 		cmocka_unit_test(ends_say_why),
 		cmocka_unit_test(a_new_thread_that_has_not_run_has_no_caller),
 		cmocka_unit_test(deep_stacks_stop_at_the_limit_and_say_so),
+		cmocka_unit_test(code_without_rules_has_a_return_address_behind_a_call),
+		cmocka_unit_test(frame_pointers_have_read_what_a_rule_would_read),
+		cmocka_unit_test(narrow_stacks_have_frame_pointers_of_4_bytes),
 		cmocka_unit_test(a_stack_that_stands_still_is_a_loop),
 		cmocka_unit_test(saved_registers_are_followed_to_the_rule_that_needs_them),
 		cmocka_unit_test(rare_rules_are_followed),
