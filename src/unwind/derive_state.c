@@ -54,10 +54,13 @@ static const struct derive_slot *find_slot(const struct derive_state *state, str
 	return NULL;
 }
 
-static void store(struct derive_state *state, struct derive_value at, struct derive_value value)
+static void store(struct derive_state *state, const struct unwind_arch *arch, struct derive_value at,
+		  struct derive_value value)
 {
 	if (!is_stack(at))
 		return;
+	if (at.base == 0 && at.offset > arch->ra_slot - 8 && at.offset < arch->ra_slot + 8)
+		state->moved_return = true;
 	for (size_t i = state->slot_count; i-- > 0;)
 		if (state->slots[i].base == at.base && state->slots[i].offset > at.offset - 8 &&
 		    state->slots[i].offset < at.offset + 8)
@@ -104,7 +107,7 @@ static void push(struct derive_state *state, const struct unwind_arch *arch, str
 {
 	struct derive_value sp = moved(state->registers[arch->dwarf_sp], -8);
 	state->registers[arch->dwarf_sp] = sp;
-	store(state, sp, value);
+	store(state, arch, sp, value);
 }
 
 static struct derive_value pop(struct derive_state *state, const struct unwind_arch *arch)
@@ -185,7 +188,7 @@ void derive_state_apply(struct derive_state *state, const struct unwind_arch *ar
 		set_register(state, arch, instruction->reg, load(state, at));
 		break;
 	case INSTRUCTION_STORE:
-		store(state, at, value);
+		store(state, arch, at, value);
 		break;
 	case INSTRUCTION_COMPARE:
 		if (instruction->reg == arch->dwarf_sp || instruction->base == arch->dwarf_sp)
@@ -242,6 +245,10 @@ bool derive_state_merge(struct derive_state *state, const struct derive_state *o
 	}
 	if (state->compared != other->compared && state->compared != REGISTER_NONE) {
 		state->compared = REGISTER_NONE;
+		changed = true;
+	}
+	if (other->moved_return && !state->moved_return) {
+		state->moved_return = true;
 		changed = true;
 	}
 	if (state->outermost && !other->outermost) {
@@ -333,7 +340,7 @@ struct unwind_rule derive_state_rule(const struct derive_state *state, const str
 	struct unwind_rule rule = {.cfa = UNWIND_CFA_STOP};
 	if (state->outermost)
 		return rule;
-	if (find_cfa(state, arch, &rule) && find_fp(state, arch, &rule))
+	if (!state->moved_return && find_cfa(state, arch, &rule) && find_fp(state, arch, &rule))
 		return rule;
 	return (struct unwind_rule){.cfa = UNWIND_CFA_INVALID};
 }

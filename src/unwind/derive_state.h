@@ -36,6 +36,7 @@ struct derive_state {
 	struct derive_slot slots[DERIVE_SLOTS_MOST];
 	uint8_t slot_count;
 	uint8_t compared; /* the register that the last instruction compared the stack pointer with, or REGISTER_NONE */
+	bool moved_return; /* the word of the return address was written to: V8's code puts it elsewhere */
 	bool outermost; /* the caller's frame pointer was given up by setting it to 0: there is no caller */
 };
 

@@ -203,6 +203,21 @@ static const struct line entered[] = {
 	{CODE("\xc3"), SP(8)}, /* ret */
 };
 
+/* The return address is taken off the stack and put below what follows it, as V8's code does. */
+static const struct line moves_return[] = {
+	{CODE("\x58"), NONE}, /* pop %rax */
+	{CODE("\x52"), NONE}, /* push %rdx */
+	{CODE("\x50"), NONE}, /* push %rax */
+	{CODE("\x55"), NONE}, /* push %rbp */
+	{CODE("\x48\x89\xe5"), NONE}, /* mov %rsp,%rbp */
+	{CODE("\xff\xd2"), NONE}, /* call *%rdx */
+	{CODE("\xc9"), NONE}, /* leave */
+	{CODE("\x59"), NONE}, /* pop %rcx */
+	{CODE("\x48\x8d\x24\xc4"), NONE}, /* lea (%rsp,%rax,8),%rsp */
+	{CODE("\x51"), NONE}, /* push %rcx */
+	{CODE("\xc3"), NONE}, /* ret */
+};
+
 /* --- running it --- */
 
 struct run {
@@ -335,6 +350,7 @@ static void what_is_not_known_has_no_rules(void **state)
 	CHECK(switches_stacks);
 	CHECK(loses_frame_pointer);
 	CHECK(clears_a_variable);
+	CHECK(moves_return);
 }
 
 static void calls_need_not_return(void **state)
