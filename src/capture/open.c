@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +20,17 @@ const int32_t *open_tasks(const struct target *target, size_t *ret_count)
 	static const int32_t everybody = -1;
 	*ret_count = target_is_by_cpu(target) ? 1 : target->tid_count;
 	return target->cgroup >= 0 ? &target->cgroup : target->whole_system ? &everybody : target->tids;
+}
+
+static int set_too_many_files(struct err *err, int error)
+{
+	struct rlimit limit = {0};
+	if (error == ENFILE)
+		return err_set(err, ERR_SYSTEM, "too many open files on this system: sudo sysctl fs.file-max=1000000");
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return err_set(err, ERR_SYSTEM,
+		       "too many open files: the limit is %llu; raise it (ulimit -n), or record fewer threads",
+		       (unsigned long long)limit.rlim_cur);
 }
 
 int open_refused(const struct capture_event *event, const struct target *target, int32_t tid, int error,
@@ -45,8 +57,7 @@ int open_refused(const struct capture_event *event, const struct target *target,
 			       name);
 	case EMFILE:
 	case ENFILE:
-		return err_set(err, ERR_SYSTEM,
-			       "too many threads for the limit of open files; raise it (ulimit -Hn) or record fewer");
+		return set_too_many_files(err, error);
 	case ENOSYS:
 		if (denied_by_filter(&system, error))
 			return denied_set_own(err, &system, error);

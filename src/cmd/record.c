@@ -175,7 +175,7 @@ static int record_all(struct record_run *run)
 	/* That ends the recording, and is said when the file is finished. */
 	bool full = run->writer && perfdata_writer_failed(run->writer);
 	bool keep = run->stacks || (run->single && run->files[RECORD_PERFDATA]);
-	if (keep && (!result || full))
+	if (full || (keep && !result))
 		record_finish_files(run);
 	else
 		record_abandon_files(run);
@@ -184,6 +184,8 @@ static int record_all(struct record_run *run)
 		say_failure(&err);
 		return run->result.exec_error ? exit_code_of_exec(run->result.exec_error) : EXIT_FAILED;
 	}
+	if (full && !run->stacks)
+		return EXIT_FAILED; /* nothing was recorded, and why was said */
 	collector_finish(run->collector, &run->collected);
 	if (run->result.stopped_command && run->result.end == RECORDER_TIME_OVER && !run->options.quiet)
 		say_note("stopped %s after %g s (%s)", run->command.items[0], run->options.duration,

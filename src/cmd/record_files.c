@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLUSH_NS 1000000000ull
+#define FLUSH_NS 1000000000ull /* between writes of what was recorded so far; at the start each round is written */
+#define PART_LEAST 512 /* bytes: a header, an event and a record */
 #define LATE_MOST 5000000000ull /* nanoseconds that a record may be older than one that came before it */
 
 static const struct file_row {
@@ -279,7 +280,7 @@ void record_take_stack(void *context, const struct batch_sample *sample, const s
 
 void record_flush_files(struct record_run *run, uint64_t elapsed)
 {
-	if (!run->writer || elapsed < run->flushed + FLUSH_NS)
+	if (!run->writer || (elapsed > FLUSH_NS && elapsed < run->flushed + FLUSH_NS))
 		return;
 	perfdata_writer_flush(run->writer);
 	run->flushed = elapsed;
@@ -294,6 +295,19 @@ static void keep_old(const char *path)
 		say_note("cannot rename %s to %s: %s; it is replaced", path, old, strerror(errno));
 }
 
+/* Removes one in which nothing is: the disk was full from the start. */
+static bool part_is_readable(const struct record_run *run)
+{
+	char name[RECORD_PATH_MOST], part[RECORD_PATH_MOST + 8];
+	struct stat status;
+	name_in_place(run, RECORD_PERFDATA, name, sizeof name);
+	snprintf(part, sizeof part, "%s.part", name);
+	if (fstatat(run->place.directory, part, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_size >= PART_LEAST)
+		return true;
+	unlinkat(run->place.directory, part, 0);
+	return false;
+}
+
 static void finish_writer(struct record_run *run)
 {
 	struct err err = {0};
@@ -306,8 +320,9 @@ static void finish_writer(struct record_run *run)
 	if (!perfdata_writer_finish(writer, &err))
 		return;
 	say_failure(&err);
-	say_note("the recording so far is in %s.part; read it with wick flame %s%s", path, run->folder,
-		 run->single ? ".part" : "");
+	if (part_is_readable(run))
+		say_note("the recording so far is in %s.part; read it with wick flame %s%s", path, run->folder,
+			 run->single ? ".part" : "");
 	run->incomplete = true;
 	run->files[RECORD_PERFDATA] = false;
 }
