@@ -326,6 +326,11 @@ static void load_address(const struct decoder *d, uint64_t next, struct instruct
 	}
 }
 
+static uint8_t operand_bytes(const struct decoder *d)
+{
+	return d->wide ? 8 : d->operand16 ? 2 : 4;
+}
+
 static void move(const struct decoder *d, bool store, struct instruction *out)
 {
 	uint8_t reg = x86_64_dwarf(d->reg), rm = x86_64_dwarf(d->rm);
@@ -336,6 +341,7 @@ static void move(const struct decoder *d, bool store, struct instruction *out)
 	} else if (is_simple_memory(d) && (store || d->wide)) {
 		out->kind = store ? INSTRUCTION_STORE : INSTRUCTION_LOAD;
 		out->reg = d->wide ? reg : REGISTER_NONE;
+		out->bytes = operand_bytes(d);
 		out->base = rm;
 		out->offset = d->displacement;
 	}
@@ -431,6 +437,7 @@ static void one_byte_meaning(const struct decoder *d, uint64_t next, struct inst
 	case 0xc7:
 		if (is_simple_memory(d)) {
 			out->kind = INSTRUCTION_STORE;
+			out->bytes = operand_bytes(d);
 			out->base = x86_64_dwarf(d->rm);
 			out->offset = d->displacement;
 		}

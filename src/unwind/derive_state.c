@@ -54,16 +54,21 @@ static const struct derive_slot *find_slot(const struct derive_state *state, str
 	return NULL;
 }
 
-static void store(struct derive_state *state, const struct unwind_arch *arch, struct derive_value at,
+/* Whether so many bytes there are part of the word at `offset`. */
+static bool overlaps(struct derive_value at, uint8_t bytes, int64_t offset)
+{
+	return at.offset + bytes > offset && at.offset < offset + 8;
+}
+
+static void store(struct derive_state *state, const struct unwind_arch *arch, struct derive_value at, uint8_t bytes,
 		  struct derive_value value)
 {
 	if (!is_stack(at))
 		return;
-	if (at.base == 0 && at.offset > arch->ra_slot - 8 && at.offset < arch->ra_slot + 8)
+	if (at.base == 0 && overlaps(at, bytes, arch->ra_slot))
 		state->moved_return = true;
 	for (size_t i = state->slot_count; i-- > 0;)
-		if (state->slots[i].base == at.base && state->slots[i].offset > at.offset - 8 &&
-		    state->slots[i].offset < at.offset + 8)
+		if (state->slots[i].base == at.base && overlaps(at, bytes, state->slots[i].offset))
 			forget_slot(state, i);
 	if ((value.kind == VALUE_CALLER || is_of_cfa(value)) && state->slot_count < DERIVE_SLOTS_MOST)
 		state->slots[state->slot_count++] = (struct derive_slot){at.base, at.offset, value};
@@ -107,7 +112,7 @@ static void push(struct derive_state *state, const struct unwind_arch *arch, str
 {
 	struct derive_value sp = moved(state->registers[arch->dwarf_sp], -8);
 	state->registers[arch->dwarf_sp] = sp;
-	store(state, arch, sp, value);
+	store(state, arch, sp, 8, value);
 }
 
 static struct derive_value pop(struct derive_state *state, const struct unwind_arch *arch)
@@ -188,7 +193,7 @@ void derive_state_apply(struct derive_state *state, const struct unwind_arch *ar
 		set_register(state, arch, instruction->reg, load(state, at));
 		break;
 	case INSTRUCTION_STORE:
-		store(state, arch, at, value);
+		store(state, arch, at, instruction->bytes, value);
 		break;
 	case INSTRUCTION_COMPARE:
 		if (instruction->reg == arch->dwarf_sp || instruction->base == arch->dwarf_sp)

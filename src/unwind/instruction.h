@@ -36,6 +36,7 @@ struct instruction {
 	uint8_t kind; /* enum instruction_kind */
 	uint8_t length;
 	uint8_t reg, base; /* DWARF numbers, or REGISTER_NONE */
+	uint8_t bytes; /* that are stored */
 	bool padding; /* does nothing; linkers and assemblers fill gaps with it */
 	bool equal; /* a branch that goes on when what was compared is equal */
 	uint32_t writes; /* bit n: the register with DWARF number n gets a value that is not known */

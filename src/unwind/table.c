@@ -174,7 +174,7 @@ bool unwind_table_is_derived(const struct unwind_table *table, uint64_t address)
 
 static const char magic[8] = "wickunw";
 /* To be raised when the format changes, and when build.c makes other rows of the same file. */
-enum { VERSION = 9 };
+enum { VERSION = 10 };
 
 static struct unwind_file_rows to_file(const struct unwind_rows *rows)
 {

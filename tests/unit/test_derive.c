@@ -203,6 +203,16 @@ static const struct line entered[] = {
 	{CODE("\xc3"), SP(8)}, /* ret */
 };
 
+static const struct line stores_beside_the_frame_pointer[] = {
+	{CODE("\x55"), SP(8)}, /* push %rbp */
+	{CODE("\x48\x89\xe5"), SAVED(SP, 16, -16)}, /* mov %rsp,%rbp */
+	{CODE("\xc7\x45\xfc\x00\x00\x00\x00"), SAVED(FP, 16, -16)}, /* movl $0,-4(%rbp) */
+	{CODE("\x66\x89\x45\xfe"), SAVED(FP, 16, -16)}, /* mov %ax,-2(%rbp) */
+	{CODE("\xff\xd0"), SAVED(FP, 16, -16)}, /* call *%rax */
+	{CODE("\xc9"), SAVED(FP, 16, -16)}, /* leave */
+	{CODE("\xc3"), SP(8)}, /* ret */
+};
+
 /* The return address is taken off the stack and put below what follows it, as V8's code does. */
 static const struct line moves_return[] = {
 	{CODE("\x58"), NONE}, /* pop %rax */
@@ -320,6 +330,7 @@ static void frames_are_followed(void **state)
 	CHECK(return_in_the_middle);
 	CHECK(saved_by_moves);
 	CHECK(meets_with_frame_pointer);
+	CHECK(stores_beside_the_frame_pointer);
 }
 
 static void aligned_stack_pointers_are_found_where_they_were_kept(void **state)
