@@ -118,6 +118,8 @@ static void write_share(struct buf *out, uint64_t part, uint64_t all)
 	double percent = 100.0 * (double)part / (double)all;
 	if (percent < 1)
 		buf_str(out, "<1 % ");
+	else if (part < all && percent > 99)
+		buf_str(out, ">99 % ");
 	else
 		buf_printf(out, "%.0f %% ", percent);
 }
