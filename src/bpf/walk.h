@@ -300,29 +300,42 @@ static __always_inline int is_indirect_call(__u64 bytes, __u32 length)
 	return needed == length;
 }
 
-/*
- * Whether a word of the stack is the return address of the current function, which has no rules: it is behind a call,
- * and either in code that has rules, or the call leads here. Assembly calls assembly. Keeps its mapping in the scratch.
- */
-static __always_inline int is_return(struct scratch *s, __u32 slot, __u64 word)
+/* What speaks for a word of the stack being the return address of the current function, as in src/unwind/walk.c. */
+enum { EVIDENCE_NONE, EVIDENCE_CALL, EVIDENCE_CALL_HERE };
+
+__noinline int evidence_of(__u32 slot, __u64 word)
 {
+	struct scratch *s = scratch_of(slot);
 	__u64 bytes = 0;
-	if (bpf_probe_read_user(&bytes, sizeof bytes, (const void *)(word - sizeof bytes)))
+	if (!s || bpf_probe_read_user(&bytes, sizeof bytes, (const void *)(word - sizeof bytes)))
+		return EVIDENCE_NONE;
+	if ((bytes >> 24 & 0xff) == 0xe8)
+		return s->ip - (word + (__s64)(__s32)(bytes >> 32)) < CALLEE_MOST ? EVIDENCE_CALL_HERE : EVIDENCE_CALL;
+	return is_indirect_call(bytes, 2) || is_indirect_call(bytes, 3) || is_indirect_call(bytes, 4) ||
+			       is_indirect_call(bytes, 6) || is_indirect_call(bytes, 7) ?
+		       EVIDENCE_CALL :
+		       EVIDENCE_NONE;
+}
+
+static __always_inline int evidence_of_frame_pointer(struct scratch *s, __u32 slot)
+{
+	__u64 fp = s->fp, ra = 0;
+	if (fp < s->sp || fp - s->sp > FRAME_MOST || fp % 8 != 0 || read_word(s, slot, fp + 8, &ra))
+		return EVIDENCE_NONE;
+	return evidence_of(slot, ra);
+}
+
+/* Whether code has rules, as far as it is known here. Keeps its mapping in the scratch. */
+static __always_inline int is_described(struct scratch *s, __u32 slot, __u64 address)
+{
+	if (find_mapping(slot, address))
 		return 0;
-	int direct = (bytes >> 24 & 0xff) == 0xe8;
-	if (!direct && !is_indirect_call(bytes, 2) && !is_indirect_call(bytes, 3) && !is_indirect_call(bytes, 4) &&
-	    !is_indirect_call(bytes, 6) && !is_indirect_call(bytes, 7))
-		return 0;
-	if (find_mapping(slot, word - 1))
-		return 0;
-	if (s->part == LAYOUT_PART_WANTED || (direct && s->ip - (word + (__s64)(__s32)(bytes >> 32)) < CALLEE_MOST))
-		return 1;
-	return s->part < LAYOUT_PART_JIT && find_rule(s->part, word - 1 - s->bias);
+	return s->part == LAYOUT_PART_WANTED || (s->part < LAYOUT_PART_JIT && find_rule(s->part, address - s->bias));
 }
 
 /*
  * Looks for the return address of a function without rules in a file that has some: assembly, which pushes little. Goes
- * to the caller, with 0; -1 when none was found.
+ * to the caller, with 0; -1 when none was found, or the frame pointer is better.
  */
 __noinline int find_return(__u32 slot)
 {
@@ -331,18 +344,23 @@ __noinline int find_return(__u32 slot)
 		return -1;
 	__u64 start = s->map_start, end = s->map_end, bias = s->bias;
 	__u32 part = s->part;
+	int by_fp = evidence_of_frame_pointer(s, slot);
 	for (__u32 i = 0; i < SEARCHED_WORDS; i++) {
 		__u64 word = 0, place = s->sp + i * 8;
 		OPAQUE(place);
-		if (read_word(s, slot, place, &word))
+		if ((i && by_fp) || read_word(s, slot, place, &word))
 			break;
-		if (!is_return(s, slot, word))
+		int evidence = evidence_of(slot, word);
+		if (evidence != EVIDENCE_CALL_HERE &&
+		    (evidence == EVIDENCE_NONE || by_fp == EVIDENCE_CALL_HERE || !is_described(s, slot, word - 1)))
 			continue;
 		s->registers_lost |= i > 0;
 		s->sp += i * 8 + 8;
 		s->ip = word;
 		s->exact = 0;
 		s->frame_pointer_steps = 0;
+		/* The mapping is looked up again: it may still be that of the callee. */
+		s->map_start = s->map_end = 0;
 		return 0;
 	}
 	s->map_start = start;
@@ -364,7 +382,7 @@ static __always_inline int step_without_rule(struct scratch *s, __u32 slot)
 		return STEP_ON;
 	if (s->part == LAYOUT_PART_JIT)
 		return stop(s, LAYOUT_DIFFICULT);
-	if (s->part != LAYOUT_PART_NONE && !find_return(slot))
+	if (s->part != LAYOUT_PART_NONE && !s->frame_pointer_steps && !find_return(slot))
 		return STEP_ON;
 	return step_by_frame_pointer(s, slot);
 }

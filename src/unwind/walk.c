@@ -398,35 +398,59 @@ static bool step_ahead(struct walk *walk)
 	return true;
 }
 
-/*
- * Whether a word of the stack is the return address of the current function, which has no rules: it is behind a call,
- * and either in code that has rules, or the call leads here. Assembly calls assembly.
- */
-static bool is_return(struct walk *walk, uint64_t word)
+/* What speaks for a word of the stack being the return address of the current function. */
+enum evidence {
+	EVIDENCE_NONE,
+	EVIDENCE_CALL, /* it is behind a call */
+	EVIDENCE_CALL_HERE, /* which leads here */
+};
+
+static enum evidence evidence_of(struct walk *walk, uint64_t word)
 {
 	const struct unwind_space *space = walk->space;
 	uint8_t bytes[ARCH_CALL_BYTES];
 	int64_t distance = 0;
 	if (!space->read_code || !space->read_code(space->context, word - sizeof bytes, bytes, sizeof bytes))
-		return false;
+		return EVIDENCE_NONE;
 	enum arch_call call = walk->place.table->arch->call_before(bytes, &distance);
-	if (call == ARCH_CALL_NONE)
-		return false;
 	if (call == ARCH_CALL_DIRECT && walk->registers.ip - (word + (uint64_t)distance) < CALLEE_MOST)
-		return true;
-	struct unwind_place place = space->find(space->context, word - 1);
-	return place.table && unwind_rows_find(&place.table->rows, word - 1 - place.bias) != UNWIND_RULE_INVALID;
+		return EVIDENCE_CALL_HERE;
+	return call == ARCH_CALL_NONE ? EVIDENCE_NONE : EVIDENCE_CALL;
 }
 
-/* Looks for the return address of a function without rules in a file that has some: assembly, which pushes little. */
+/* Of the return address that the frame pointer leads to. */
+static enum evidence evidence_of_frame_pointer(struct walk *walk)
+{
+	const struct unwind_registers *registers = &walk->registers;
+	uint64_t ra;
+	if (registers->fp < registers->sp || registers->fp - registers->sp > FRAME_MOST || registers->fp % 8 ||
+	    !unwind_read(walk->space, registers->fp + 8, &ra))
+		return EVIDENCE_NONE;
+	return evidence_of(walk, ra);
+}
+
+static bool is_described(struct walk *walk, uint64_t address)
+{
+	struct unwind_place place = walk->space->find(walk->space->context, address);
+	return place.table && unwind_rows_find(&place.table->rows, address - place.bias) != UNWIND_RULE_INVALID;
+}
+
+/*
+ * Looks for the return address of a function without rules in a file that has some: assembly, which pushes little. It
+ * is behind a call that leads here, or that is in code with rules. A frame pointer that leads to a return address as
+ * good is better: words of the stack may be left over from earlier calls.
+ */
 static bool find_return(struct walk *walk)
 {
 	struct unwind_registers *registers = &walk->registers;
-	for (uint64_t i = 0; i < SEARCHED_WORDS; i++) {
+	enum evidence by_fp = evidence_of_frame_pointer(walk);
+	for (uint64_t i = 0; i < SEARCHED_WORDS && !(i && by_fp); i++) {
 		uint64_t word;
 		if (!unwind_read(walk->space, registers->sp + i * 8, &word))
 			return false;
-		if (!is_return(walk, word))
+		enum evidence evidence = evidence_of(walk, word);
+		if (evidence != EVIDENCE_CALL_HERE &&
+		    (evidence == EVIDENCE_NONE || by_fp == EVIDENCE_CALL_HERE || !is_described(walk, word - 1)))
 			continue;
 		if (i)
 			registers->known = 0; /* it has pushed some */
@@ -439,12 +463,16 @@ static bool find_return(struct walk *walk)
 	return false;
 }
 
-/* Code without rules: in a file with some by its return address, if that is found, and else by frame pointers. */
+/*
+ * Code without rules: by its instructions, in a file with some rules by its return address, if that is found, and else
+ * by frame pointers. A chain of frame pointers is followed as long as it goes on.
+ */
 static bool step_without_rule(struct walk *walk)
 {
 	if (walk->registers.narrow)
 		return step_narrow(walk);
-	return step_ahead(walk) || (walk->place.table && find_return(walk)) || step_by_frame_pointer(walk);
+	return step_ahead(walk) || (walk->place.table && !walk->frame_pointer_steps && find_return(walk)) ||
+	       step_by_frame_pointer(walk);
 }
 
 /*
