@@ -198,8 +198,8 @@ A few kilobytes of compressed data can be one line of gigabytes. It is one bad l
 
 needs: zstd
 
-  $ { echo 'main;a 1'; head -c 40000000 /dev/zero | tr '\0' x; echo; echo 'main;b 2'; } | zstd -q >bomb.zst
-  $ (ulimit -v 400000; wick fold bomb.zst)
+  $ { echo 'main;a 1'; head -c 600000000 /dev/zero | tr "\0" x; echo; echo "main;b 2"; } | zstd -q >bomb.zst
+  $ with-memory 400000 fold bomb.zst
   wick: warning: bomb.zst:2: no count at the end of the line; line skipped
   main;a 1
   main;b 2
