@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#define FULL_COPY (LAYOUT_COPY_MOST - 4096u) /* bytes of a copy that has no room for another page */
 #define CHUNK 4096 /* elements of the map that are read at a time */
 #define MARKERS 2 /* in a chain: where the kernel's part begins, and that of user space */
 
@@ -234,7 +235,8 @@ static void set_copy(struct bpf_counts *counts, const struct layout_copy *copy, 
 	sample->stack = copy->bytes;
 	sample->stack_skipped = copy->skipped;
 	sample->stack_size = copy->record.bytes;
-	sample->stack_asked = counts->copy_bytes;
+	/* Copies are made page by page, so that a full one may lack a part of the last. */
+	sample->stack_asked = counts->copy_bytes < FULL_COPY ? counts->copy_bytes : FULL_COPY;
 }
 
 void bpf_counts_asleep(struct bpf_counts *counts, const struct event_sample *sample)

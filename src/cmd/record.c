@@ -108,6 +108,7 @@ static struct collector *make_collector(struct record_run *run)
 		.each_context = run,
 		.each_and_profile = true,
 		.live = true,
+		.engine = recorder_uses_engine(run->recorder, NULL),
 		.followed = run->options.live,
 		.debuginfod = run->fetching.client,
 		.symbols =

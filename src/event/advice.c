@@ -43,7 +43,9 @@ void advice_find_broken(struct advice_broken *broken, struct codes *codes, const
 static void advise_larger_copies(struct buf *out, const struct advice_facts *facts)
 {
 	uint32_t bytes = facts->stack_bytes;
-	if (facts->by_wick && bytes && bytes < WICK_STACK_BYTES_MOST)
+	if (facts->by_engine)
+		buf_str(out, "stacks of a program that has just started were larger than their copies: record longer");
+	else if (facts->by_wick && bytes && bytes < WICK_STACK_BYTES_MOST)
 		buf_printf(out, "stack copies were too small: record with --stack-size %u", WICK_STACK_BYTES_MOST);
 	else if (facts->by_wick && bytes)
 		buf_printf(out,
@@ -61,7 +63,9 @@ static void advise_larger_copies(struct buf *out, const struct advice_facts *fac
 static void advise_other_stack(struct buf *out, const struct advice_facts *facts)
 {
 	buf_str(out, "from another stack than the one that was copied (signal handlers, coroutines, goroutines)");
-	if (facts->by_wick)
+	if (facts->by_engine)
+		buf_str(out, ", in a program that has just started: record longer");
+	else if (facts->by_wick)
 		buf_str(out, ", which only the BPF engine reads");
 }
 

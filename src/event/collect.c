@@ -598,7 +598,7 @@ static void find_broken(struct collector *collector, struct advice_broken *broke
 
 static void advise(struct collector *collector, struct profile *profile)
 {
-	struct advice_facts facts = {.by_wick = collector->options.live};
+	struct advice_facts facts = {.by_wick = collector->options.live, .by_engine = collector->options.engine};
 	for (unsigned i = 0; i < collector->worker_count; i++)
 		facts.by_wick |= collector->workers[i].maker.marked;
 	for (int k = 0; k < STACK_ENDS; k++)

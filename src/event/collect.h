@@ -28,6 +28,7 @@ struct collect_options {
 	bool name_cpu, name_cgroup; /* threads are called by the CPU or cgroup of the sample */
 	bool keep_lines; /* frames keep their source line */
 	bool foreign; /* they are of another kind of machine: copies of stacks cannot be unwound */
+	bool engine; /* the BPF engine takes the samples */
 	bool live; /* the records are of processes that run now */
 	bool followed; /* collector_follow() will be called while records come */
 	bool addresses; /* frames without a symbol are called by their address too */

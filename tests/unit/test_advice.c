@@ -105,6 +105,8 @@ static void another_stack_is_not_in_the_copy(void **state)
 	expect(facts, "BPF engine");
 	facts.ends[STACK_CUT] = 4;
 	expect(facts, "larger than their copies");
+	facts.by_engine = true; /* which is not to be recommended once more */
+	expect(facts, "record longer");
 }
 
 static void expect_lost(struct advice_facts facts, const char *part, bool there)
