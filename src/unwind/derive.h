@@ -7,7 +7,7 @@
  * Each "ret" that is reached must find the stack pointer where the call left it; otherwise the whole function has no
  * rules.
  *
- * Where functions begin is told by symbols and by calls. What is left is tried: code behind the end of other code is
+ * Symbols and calls show where functions begin. What is left is tried: code behind the end of other code is
  * taken for a function if all of it agrees with that.
  */
 #ifndef WICK_UNWIND_DERIVE_H
