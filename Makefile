@@ -52,7 +52,7 @@ COMPILE := $(CC) $(WICK_CFLAGS) $(CFLAGS) $(SAN_FLAGS)
 LINK := $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
 
 # The order of the folders is the rule which may include which; tests/lint/includes checks it.
-FOLDERS := base profile symbol unwind process event perfdata bpf capture import render cmd
+FOLDERS := base sandbox profile symbol unwind process event perfdata bpf capture import render cmd
 # The engine, or what says that it is not there.
 ENGINE := $(patsubst %,src/capture/bpf_%.c,counts engine load supply symbols tables waits)
 NO_ENGINE := src/capture/engine_absent.c

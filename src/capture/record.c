@@ -292,8 +292,9 @@ static void ask_to_end(struct recorder *recorder)
 }
 
 /* Waits that began before the recording are told, so their stacks are of interest. */
-static bool tells_asleep(const struct recorder_options *options)
+bool recorder_lists_sleepers(const struct recorder *recorder)
 {
+	const struct recorder_options *options = &recorder->options;
 	return options->types & RECORD_WAITS && !options->command &&
 	       (options->types & RECORD_WALL || !options->whole_system);
 }
@@ -377,7 +378,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 	}
 	struct event_tee asleep = {.first = recorder->engine ? recorder->tap.guest.early : (struct event_sink){0},
 				   .second = both};
-	if (tells_asleep(&recorder->options))
+	if (recorder_lists_sleepers(recorder))
 		recorder->asleep = event_tee_sink(&asleep);
 	int code = begin(recorder, &both, &result, err);
 	while (code >= 0 && !recorder->done)

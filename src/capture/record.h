@@ -88,6 +88,12 @@ struct recorder_result {
 int recorder_open(struct recorder **ret_recorder, const struct recorder_options *options, struct err *err);
 const struct event_source *recorder_sources(const struct recorder *recorder, size_t *ret_count);
 
+/* The process of the command; 0: there is none. */
+pid_t recorder_command(const struct recorder *recorder);
+
+/* Whether threads that wait already when the recording begins are looked up. */
+bool recorder_lists_sleepers(const struct recorder *recorder);
+
 /* True when the BPF engine takes the samples; `ret_statistics` (may be NULL) is what it did. */
 bool recorder_uses_engine(const struct recorder *recorder, struct engine_statistics *ret_statistics);
 

@@ -265,6 +265,11 @@ static void choose_ring_members(struct recorder *recorder, const struct capture_
 			       can_open(-1, target->cpus[0], 0) && engine_events_rings_on_cpus(options->events);
 }
 
+pid_t recorder_command(const struct recorder *recorder)
+{
+	return recorder->target.command;
+}
+
 bool recorder_uses_engine(const struct recorder *recorder, struct engine_statistics *ret_statistics)
 {
 	if (recorder->engine && ret_statistics)

@@ -427,6 +427,7 @@ static int diff_run(int argc, char **argv)
 	int code = options_parse(&command_diff, argc, argv, &run.options, &arguments);
 	if (code >= 0)
 		return code;
+	input_confine(&run.options.input, run.options.output, NULL);
 	code = settle(&run, &arguments);
 	if (code < 0)
 		code = compare(&run);

@@ -190,6 +190,8 @@ struct run {
 	struct calltree tree;
 	struct nameattr attributes;
 	struct palette_map map;
+	const char *output; /* NULL: standard output */
+	bool output_chosen; /* not by the user */
 	struct buf event_name; /* for svg.countname */
 };
 
@@ -374,22 +376,24 @@ static int build_tree(struct run *run)
 	return EXIT_FAILED;
 }
 
+static void choose_output(struct run *run)
+{
+	run->output_chosen = !run->options.output && isatty(STDOUT_FILENO);
+	run->output = run->output_chosen ? DEFAULT_OUTPUT : run->options.output;
+}
+
 static int write_picture(struct run *run)
 {
 	struct err err = {0};
 	struct outfile out;
-	const char *path = run->options.output;
-	bool chosen = !path && isatty(STDOUT_FILENO);
-	if (chosen)
-		path = DEFAULT_OUTPUT;
-	if (outfile_open(&out, path, &err) < 0)
+	if (outfile_open(&out, run->output, &err) < 0)
 		return say_failure(&err);
 	svg_render(&run->tree, &run->profile, &run->svg, &out);
 	if (outfile_commit(&out, &err) < 0)
 		return say_failure(&err);
 	if (run->options.cp && palette_map_write(&run->map, PALETTE_MAP_PATH, &err) < 0)
 		return say_failure(&err);
-	if (chosen)
+	if (run->output_chosen)
 		fprintf(stderr, "wick: wrote %s\n", DEFAULT_OUTPUT);
 	return EXIT_DONE;
 }
@@ -432,6 +436,8 @@ static int flame_run(int argc, char **argv)
 	int code = options_parse(&command_flame, argc, argv, &run.options, &run.files);
 	if (code >= 0)
 		return code;
+	choose_output(&run);
+	input_confine(&run.options.input, run.output, run.options.cp ? PALETTE_MAP_PATH : NULL);
 	profile_init(&run.profile);
 	nameattr_init(&run.attributes);
 	palette_map_init(&run.map);

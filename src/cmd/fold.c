@@ -31,8 +31,10 @@ static int run_fold(int argc, char **argv)
 	profile_init(&profile);
 	int result = options_parse(&command_fold, argc, argv, &options, &files);
 	options.input.tidy = !options.input.names || strcmp(options.input.names, "full") != 0;
-	if (result < 0)
+	if (result < 0) {
+		input_confine(&options.input, options.output, NULL);
 		result = input_load(&profile, &options.input, &files, false);
+	}
 	if (result < 0)
 		result = input_tree_options(&profile, &options.input, &tree_options);
 	if (result < 0) {

@@ -1,10 +1,12 @@
 #include "cmd/input.h"
 
 #include "base/text.h"
+#include "cmd/confine.h"
 #include "cmd/recording.h"
 #include "import/uninline.h"
 #include "profile/event_name.h"
 #include "profile/view.h"
+#include "sandbox/sandbox.h"
 
 #include <glob.h>
 #include <string.h>
@@ -40,6 +42,13 @@ void input_settle(struct input_options *options)
 		options->names = "raw";
 }
 
+void input_confine(struct input_options *options, const char *output, const char *also)
+{
+	CLEANUP_BUF struct buf reason = {0};
+	struct confine_options confined = {.output = output, .also = also, .cache = options->cache};
+	options->sandbox = confine(&confined, &reason);
+}
+
 void input_release(struct input_options *options)
 {
 	struct option_list *lists[] = {&options->skip_after, &options->comms, &options->pids,    &options->tids,
@@ -47,6 +56,7 @@ void input_release(struct input_options *options)
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		option_list_release(lists[i]);
 	free(options->perl_event);
+	sandbox_leave(options->sandbox);
 }
 
 static void say_report(const struct import_report *report)

@@ -21,6 +21,7 @@ struct input_options {
 	char *perl_event; /* owned: with `perl`, the first event of the files before */
 	bool by_cpu, by_cgroup; /* set by the command: threads are called by what they ran on or in */
 	bool has_recording; /* set by input_load(): the input was perf.data */
+	struct sandbox *sandbox; /* of input_confine(); NULL: none */
 };
 
 /*
@@ -111,6 +112,11 @@ enum name_style input_name_style(const char *names);
 enum label_names input_label_names(const char *names);
 /* What follows from the options together. input_load() does it by itself. */
 void input_settle(struct input_options *options);
+/*
+ * Gives up the privileges that reading does not need, before anything is read. `output` and `also` are files that will
+ * be written; NULL: none.
+ */
+void input_confine(struct input_options *options, const char *output, const char *also);
 void input_release(struct input_options *options);
 
 /*

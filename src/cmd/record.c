@@ -1,7 +1,9 @@
 /* wick record: from a running program to its flame graph. */
 #include "cmd/record.h"
 
+#include "cmd/confine.h"
 #include "event/tee.h"
+#include "sandbox/sandbox.h"
 
 #include <errno.h>
 #include <string.h>
@@ -149,6 +151,24 @@ static int open_all(struct record_run *run)
 	return code;
 }
 
+/* All that needs privileges is open; from now on wick reads files of others. */
+static void give_up_privileges(struct record_run *run)
+{
+	CLEANUP_BUF struct buf reason = {0}, text = {0};
+	struct confine_options options = {
+		.place = run->no_files ? NULL : &run->place,
+		.output = run->single ? run->folder : NULL,
+		.cache = run->options.input.cache,
+		.command = recorder_command(run->recorder),
+		.kernel_stacks = recorder_lists_sleepers(run->recorder),
+	};
+	run->sandbox = confine(&options, &reason);
+	if (!reason.size)
+		return;
+	buf_printf(&text, "privileges are kept: %s", reason.data);
+	say_detail(run, text.data);
+}
+
 static int record_all(struct record_run *run)
 {
 	struct err err = {0};
@@ -288,8 +308,10 @@ static int record(struct record_run *run)
 		return code;
 	record_show_start(run);
 	code = open_all(run);
-	if (code < 0)
+	if (code < 0) {
+		give_up_privileges(run);
 		code = record_all(run);
+	}
 	if (code < 0)
 		code = write_all(run);
 	stop_collector(run);
@@ -310,6 +332,7 @@ int record_main(struct record_run *run, int argc, char **argv)
 	code = record(run);
 	int command_code = run->recorder ? recorder_wait(run->recorder) : 0;
 	recorder_close(run->recorder);
+	sandbox_leave(run->sandbox);
 	capture_events_release(&run->events);
 	profile_release(&run->collected);
 	derive_free(run->derive);

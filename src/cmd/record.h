@@ -45,6 +45,7 @@ struct record_run {
 	struct derive *derive; /* NULL: samples are as the kernel takes them */
 	struct derive_source *derive_sources;
 	struct recorder *recorder;
+	struct sandbox *sandbox; /* NULL: privileges are kept */
 	struct collector *collector;
 	struct fetching fetching;
 	struct perfdata_writer *writer;

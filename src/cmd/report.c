@@ -499,6 +499,7 @@ static int report_run(int argc, char **argv)
 	int code = options_parse(&command_report, argc, argv, &run.options, &run.files);
 	if (code >= 0)
 		return code;
+	input_confine(&run.options.input, run.options.output, NULL);
 	profile_init(&run.profile);
 	code = settle(&run.options);
 	if (code < 0 && !run.files.count)

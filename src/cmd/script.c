@@ -142,6 +142,7 @@ static int run_script(int argc, char **argv)
 	int result = options_parse(&command_script, argc, argv, &options, &files);
 	if (result >= 0)
 		return result;
+	input_confine(&options.input, options.output, NULL);
 	result = input_filter_parse(&filter, &options.input);
 	if (result < 0)
 		result = settle(&options, &files);

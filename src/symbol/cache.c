@@ -96,6 +96,11 @@ void cache_close(struct cache *cache)
 	free(cache);
 }
 
+int cache_directory(const struct cache *cache)
+{
+	return cache ? cache->folder : -1;
+}
+
 /* --- entries --- */
 
 #define NAME_SIZE (BUILD_ID_TEXT + 96)

@@ -21,6 +21,8 @@ struct cache;
 struct cache *cache_open(const char *folder, uint64_t most);
 /* NULL is allowed, here and below: such a cache is empty and keeps nothing. */
 void cache_close(struct cache *cache);
+/* A descriptor of its directory, which stays its own; -1: none. */
+int cache_directory(const struct cache *cache);
 
 struct cache_bytes {
 	const void *bytes; /* aligned to 64 */

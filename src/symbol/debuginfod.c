@@ -88,10 +88,15 @@ static int on_progress(library_client *client, long done, long total)
 	return self->over_budget;
 }
 
-int debuginfod_open(struct debuginfod **ret_client, const struct debuginfod_options *options, struct err *err)
+bool debuginfod_is_enabled(void)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
-	if (!urls || !urls[strspn(urls, " ")])
+	return urls && urls[strspn(urls, " ")];
+}
+
+int debuginfod_open(struct debuginfod **ret_client, const struct debuginfod_options *options, struct err *err)
+{
+	if (!debuginfod_is_enabled())
 		return err_set(err, ERR_EMPTY, "DEBUGINFOD_URLS is not set");
 	struct library library;
 	if (!load(&library))

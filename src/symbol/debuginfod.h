@@ -9,6 +9,8 @@
 #include "base/err.h"
 #include "symbol/build_id.h"
 
+#include <stdbool.h>
+
 struct debuginfod_options {
 	double seconds; /* for all downloads together */
 	uint64_t bytes;
@@ -18,6 +20,9 @@ struct debuginfod_options {
 };
 
 struct debuginfod;
+
+/* Whether DEBUGINFOD_URLS is set. */
+bool debuginfod_is_enabled(void);
 
 /*
  * ERR_EMPTY when DEBUGINFOD_URLS is not set, ERR_UNSUPPORTED when the library is not installed (the text names the

@@ -1,0 +1,13 @@
+/* The system calls that a process in the sandbox may make. */
+#ifndef WICK_SANDBOX_FILTER_H
+#define WICK_SANDBOX_FILTER_H
+
+#include <sys/types.h>
+
+/*
+ * Installs the filter for all threads. Returns the descriptor on which the broker gets the calls that are passed to it,
+ * or -errno. `command` is the only other process that gets signals; 0: none.
+ */
+int filter_install(pid_t command);
+
+#endif
