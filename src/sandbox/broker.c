@@ -195,6 +195,21 @@ static int open_to_write(const struct broker *broker, int directory, uint64_t ad
 	return result;
 }
 
+/* The kernel does not pass on a descriptor of O_PATH: one for reading takes its place, of a file or a directory. */
+static int make_readable(int path_fd)
+{
+	char name[32];
+	struct stat status;
+	int fd = -EPERM;
+	if (!fstat(path_fd, &status) && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) {
+		snprintf(name, sizeof name, "/proc/self/fd/%d", path_fd);
+		fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(path_fd);
+	return fd;
+}
+
 /* Only for reading: this call has its flags in memory, where the filter cannot check them. */
 static int open_to_read(const struct broker *broker, const struct seccomp_data *call)
 {
@@ -213,7 +228,7 @@ static int open_to_read(const struct broker *broker, const struct seccomp_data *
 	int fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
 	result = fd < 0 ? -errno : fd;
 	close(directory);
-	return result;
+	return result >= 0 && how.flags & O_PATH ? make_readable(result) : result;
 }
 
 /* --- other changes --- */

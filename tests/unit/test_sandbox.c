@@ -130,10 +130,15 @@ static void open_by_structure(void)
 	struct open_how reads = {.flags = O_RDONLY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT},
 			writes = {.flags = O_WRONLY};
 	int directory = open("in", O_PATH | O_DIRECTORY);
+	MUST(mkfifo("in/pipe", 0600) == 0);
 	enter("in", 0, (uid_t)-1);
 	int fd = (int)syscall(SYS_openat2, directory, "/file", &reads, sizeof reads);
 	char bytes[3];
 	MUST(fd >= 0 && read(fd, bytes, 3) == 3 && !memcmp(bytes, "old", 3));
+	reads.flags |= O_PATH;
+	fd = (int)syscall(SYS_openat2, directory, "/file", &reads, sizeof reads);
+	MUST(fd >= 0 && read(fd, bytes, 3) == 3);
+	DENIED((int)syscall(SYS_openat2, directory, "/pipe", &reads, sizeof reads));
 	DENIED((int)syscall(SYS_openat2, AT_FDCWD, "in/file", &writes, sizeof writes));
 	MUST(syscall(SYS_openat2, AT_FDCWD, "in/file", NULL, sizeof reads) < 0);
 	MUST(syscall(SYS_openat2, AT_FDCWD, NULL, &reads, sizeof reads) < 0 && errno == EFAULT);
