@@ -1,6 +1,7 @@
 #include "profile/short_name.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -19,6 +20,17 @@ static bool begins(const char *name, size_t at, size_t length, const char *text)
 	return length - at >= size && !memcmp(name + at, text, size);
 }
 
+/* Where something may begin or end: the next bracket, space or 'o' (of "operator") from `at` on. */
+static size_t next_mark(const char *name, size_t at, size_t length)
+{
+	static const bool marks[UCHAR_MAX + 1] = {
+		['o'] = true, ['<'] = true, ['>'] = true, ['('] = true, ['{'] = true, ['['] = true, [' '] = true,
+	};
+	while (at < length && !marks[(unsigned char)name[at]])
+		at++;
+	return at;
+}
+
 /* Bytes of an operator's name at `at` ("operator<<"), in which brackets open and close nothing; else 0. */
 static size_t operator_length(const char *name, size_t at, size_t length)
 {
@@ -27,7 +39,7 @@ static size_t operator_length(const char *name, size_t at, size_t length)
 		"++",  "--",  "+=",  "-=",  "*=", "/=", "%=", "^=", "&=", "|=", "()", "[]", "<",
 		">",   "+",   "-",   "*",   "/",  "%",  "^",  "&",  "|",  "~",  "!",  "=",  ",",
 	};
-	if (name[at] != 'o' || !begins(name, at, length, "operator") || (at && is_word(name[at - 1])))
+	if (name[at] != 'o' || at + 1 == length || name[at + 1] != 'p' || !begins(name, at, length, "operator") || (at && is_word(name[at - 1])))
 		return 0;
 	size_t end = at + strlen("operator");
 	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
@@ -60,7 +72,7 @@ static bool compares(const char *name, size_t at)
 static size_t angle_end(const char *name, size_t at, size_t length)
 {
 	size_t angles = 0;
-	for (; at < length; at++) {
+	for (; (at = next_mark(name, at, length)) < length; at++) {
 		size_t skip = operator_length(name, at, length);
 		if (skip) {
 			at += skip - 1;
@@ -183,7 +195,7 @@ static size_t take_space(struct parts *parts, const char *name, size_t at, size_
 static bool take_apart(struct parts *parts, const char *name, size_t length)
 {
 	struct last_operator operator= {.end = SIZE_MAX};
-	for (size_t at = 0, end; at < length; at = end) {
+	for (size_t at = 0, end; (at = next_mark(name, at, length)) < length; at = end) {
 		size_t skip = operator_length(name, at, length);
 		end = at + 1;
 		if (skip) {
@@ -265,7 +277,9 @@ static void put_parts(struct buf *out, const struct parts *parts, const char *na
 			drop_arguments(out, from, name + at, end - at);
 			at = end;
 		} else {
-			buf_char(out, name[at++]);
+			size_t end = next_mark(name, at + 1, length);
+			buf_add(out, name + at, end - at);
+			at = end;
 		}
 	}
 }
