@@ -75,6 +75,7 @@ enum check_verdict check_module_verdict(const struct check_module *module)
 	case SYMBOLS_MISMATCH:
 	case SYMBOLS_DAMAGED:
 	case SYMBOLS_UNSUPPORTED:
+	case SYMBOLS_CRASHED:
 		return CHECK_BAD;
 	case SYMBOLS_DEBUG:
 	case SYMBOLS_TABLE:

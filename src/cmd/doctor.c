@@ -38,6 +38,7 @@ static const char *const symbol_names[] = {
 	[SYMBOLS_MISMATCH] = "the file was replaced",
 	[SYMBOLS_DAMAGED] = "not an ELF file",
 	[SYMBOLS_UNSUPPORTED] = "not a supported ELF file",
+	[SYMBOLS_CRASHED] = "skipped after a crash",
 };
 
 static const char *const pointer_names[] = {

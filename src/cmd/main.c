@@ -1,12 +1,16 @@
 #include "base/fullscreen.h"
 #include "cmd/help.h"
+#include "symbol/reading.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#define CRASH_SECONDS 5
 
 /*
  * With standard input, output or error closed, the next open() would get its number, and messages would go into a
@@ -19,9 +23,27 @@ static void hold_standard_streams(void)
 			(void)!open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 }
 
-static void die_by_signal(int number)
+/* A fault in a parser: which file found it, and that it does so once. */
+static void report_crash(int number)
 {
+	char text[PATH_MAX + 256];
+	alarm(CRASH_SECONDS); /* whatever is broken must not hang */
+	const char *path = reading_note_crash();
+	if (!path)
+		return;
+	int length = snprintf(text, sizeof text,
+			      "wick: crashed while reading %.*s (signal %d); the file is skipped from now on: run the "
+			      "command again, or read the recording so far with wick flame FILE.part\n",
+			      PATH_MAX, path, number);
+	(void)!write(STDERR_FILENO, text, (size_t)length);
+}
+
+static void die_by_signal(int number, siginfo_t *info, void *context)
+{
+	(void)context;
 	fullscreen_restore();
+	if (info->si_code > 0)
+		report_crash(number);
 	outfile_remove_temporaries();
 	/* SA_RESETHAND has restored the default: the caller sees a process killed by this signal. */
 	raise(number);
@@ -31,7 +53,7 @@ static void set_signals(void)
 {
 	static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
-		struct sigaction old, action = {.sa_handler = die_by_signal, .sa_flags = SA_RESETHAND};
+		struct sigaction old, action = {.sa_sigaction = die_by_signal, .sa_flags = SA_RESETHAND | SA_SIGINFO};
 		sigemptyset(&action.sa_mask);
 		/* What nohup or a shell made the process ignore stays ignored, and a sanitizer keeps its handler. */
 		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)

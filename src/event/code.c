@@ -8,6 +8,7 @@
 #include "symbol/debuginfod.h"
 #include "symbol/jitdump.h"
 #include "symbol/kernel.h"
+#include "symbol/reading.h"
 
 #include <limits.h>
 #include <string.h>
@@ -358,7 +359,12 @@ static void build_table(struct code *code)
 {
 	struct elf_file *elf = symbols_elf(code->symbols);
 	code->table = load_table(code);
-	if (code->table || !elf || unwind_table_build(&code->table, elf, symbols_debug_elf(code->symbols), NULL))
+	if (code->table || !elf)
+		return;
+	reading_begin(symbols_reading(code->symbols));
+	int result = unwind_table_build(&code->table, elf, symbols_debug_elf(code->symbols), NULL);
+	reading_end();
+	if (result)
 		return;
 	elf_forget_pages(elf);
 	if (code->module.build_id.size && code->codes->cache) {

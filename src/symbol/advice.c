@@ -245,5 +245,9 @@ void advice_write(struct buf *out, enum symbol_state state, const char *path, st
 	case SYMBOLS_UNSUPPORTED:
 		buf_str(out, "only 64-bit little-endian ELF files are supported");
 		break;
+	case SYMBOLS_CRASHED:
+		buf_str(out, "skipped because wick crashed when it read this file: please report it, with the file; "
+			     "--no-cache reads it again");
+		break;
 	}
 }

@@ -6,6 +6,7 @@
 #include "symbol/debuginfod.h"
 #include "symbol/dwarf.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/reading.h"
 #include "symbol/shown_names.h"
 #include "symbol/split_files.h"
 #include "symbol/vdso.h"
@@ -19,6 +20,8 @@ struct symbols {
 	enum debugfile_result found; /* the mapped file */
 	struct elf_file *elf, *debug, *alternate;
 	char *elf_path, *debug_path;
+	struct reading reading; /* of `elf` */
+	bool crashed; /* so it is not read again */
 	pthread_mutex_t lock; /* of making what follows */
 	bool made;
 	struct debugdata mini;
@@ -55,6 +58,22 @@ static void open_main(struct symbols *symbols)
 	symbols->found = debugfile_open_main(&symbols->elf, &symbols->elf_path, &query);
 }
 
+/* A file that crashed wick before has no symbols. */
+static void prepare_reading(struct symbols *symbols)
+{
+	struct cache *store = symbols->options.store;
+	if (!symbols->elf)
+		return;
+	symbols->crashed = reading_has_crashed(store, elf_identity(symbols->elf));
+	if (symbols->crashed) {
+		elf_close(symbols->elf);
+		symbols->elf = NULL;
+		symbols->build_id.size = 0; /* nor are debug files looked for */
+		return;
+	}
+	symbols->reading = (struct reading){store, elf_identity(symbols->elf), symbols->path};
+}
+
 static struct elf_file *with_debug_info(const struct symbols *symbols)
 {
 	if (symbols->debug && elf_section_index(symbols->debug, ".debug_info"))
@@ -82,6 +101,7 @@ struct symbols *symbols_open(const char *path, const struct build_id *build_id, 
 	pthread_mutex_init(&symbols->lock, NULL);
 	shown_names_init(&symbols->names, options->names);
 	open_main(symbols);
+	prepare_reading(symbols);
 	open_debug(symbols);
 	split_files_init(&symbols->split, symbols->root, symbols->elf_path, symbols->debug_path);
 	return symbols;
@@ -117,6 +137,8 @@ enum symbol_state symbols_state(const struct symbols *symbols)
 		[DEBUGFILE_UNSUPPORTED] = SYMBOLS_UNSUPPORTED,
 	};
 	const struct elf_file *elf = symbols->elf;
+	if (symbols->crashed)
+		return SYMBOLS_CRASHED;
 	if (with_debug_info(symbols))
 		return SYMBOLS_DEBUG;
 	if (symbols->debug && elf_section_index(symbols->debug, ".symtab"))
@@ -326,10 +348,8 @@ static bool is_entry_point(const struct symbols *symbols, uint64_t address, uint
 	return true;
 }
 
-size_t symbols_find(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t most)
+static size_t find(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t most)
 {
-	if (!most)
-		return 0;
 	make_tables(symbols);
 	size_t count = symbols->dwarf ? find_with_dwarf(symbols, address, frames, most) : 0;
 	if (count)
@@ -342,4 +362,19 @@ size_t symbols_find(struct symbols *symbols, uint64_t address, struct symbol_fra
 		return 0;
 	frames[0] = (struct symbol_frame){.name = name, .start = start};
 	return 1;
+}
+
+size_t symbols_find(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t most)
+{
+	if (!most)
+		return 0;
+	reading_begin(&symbols->reading);
+	size_t count = find(symbols, address, frames, most);
+	reading_end();
+	return count;
+}
+
+const struct reading *symbols_reading(const struct symbols *symbols)
+{
+	return &symbols->reading;
 }

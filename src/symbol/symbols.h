@@ -19,6 +19,7 @@ enum symbol_state {
 	SYMBOLS_MISMATCH, /* the file there has another build-id: it was replaced since */
 	SYMBOLS_DAMAGED, /* the file is no ELF file */
 	SYMBOLS_UNSUPPORTED, /* an ELF file that is not for 64-bit machines of this byte order */
+	SYMBOLS_CRASHED, /* wick crashed when it read the file before (see reading.h) */
 };
 
 struct symbol_options {
@@ -38,6 +39,7 @@ struct symbol_frame {
 };
 
 struct symbols;
+struct reading;
 
 /* Never fails: a module without symbols is one whose state says why. `path` may be a candidate only. */
 struct symbols *symbols_open(const char *path, const struct build_id *build_id, const struct symbol_options *options);
@@ -48,6 +50,9 @@ void symbols_advice(const struct symbols *symbols, struct buf *out);
 
 /* Whether one of the files was written to since it was opened: then names are nonsense, and the advice says so. */
 bool symbols_changed(const struct symbols *symbols);
+
+/* For others who read the file, such as unwind tables. */
+const struct reading *symbols_reading(const struct symbols *symbols);
 
 /* The ELF file that is mapped (for unwind tables), and the separate debug file; NULL: none. Owned by `symbols`. */
 struct elf_file *symbols_elf(struct symbols *symbols);

@@ -2,6 +2,7 @@
 
 #include "symbol/advice.h"
 #include "symbol/debugfile.h"
+#include "symbol/reading.h"
 #include "symbol/symbols.h"
 
 #include <sys/auxv.h>
@@ -208,6 +209,40 @@ static void exported_symbols_without_a_size_do_not_swallow_what_follows(void **s
 	assert_string_equal(name_at(symbols, first + 100), "first");
 	assert_string_equal(name_at(symbols, first + 8000), "-");
 	symbols_close(symbols);
+}
+
+/* A crash in a parser is blamed on the file that the thread reads, and it is not read again until it changes. */
+static void a_file_that_crashes_wick_is_skipped(void **state)
+{
+	(void)state;
+	place("full");
+	struct elf_file *elf;
+	struct cache *cache = cache_open("crashes", CACHE_USUAL);
+	struct symbol_options options = {.cache = true, .store = cache, .root = "."};
+	assert_non_null(cache);
+	assert_null(reading_note_crash());
+	assert_int_equal(elf_open(&elf, "bin/program", NULL), 0);
+	struct reading reading = {cache, elf_identity(elf), "bin/program"};
+	assert_false(reading_has_crashed(cache, elf_identity(elf)));
+	reading_begin(&reading);
+	assert_string_equal(reading_note_crash(), "bin/program");
+	assert_null(reading_note_crash());
+	assert_true(reading_has_crashed(cache, elf_identity(elf)));
+	elf_close(elf);
+	struct symbols *symbols = symbols_open("/bin/program", &any_build, &options);
+	struct symbol_frame frame;
+	CLEANUP_BUF struct buf advice = {0};
+	assert_int_equal(symbols_state(symbols), SYMBOLS_CRASHED);
+	assert_null(symbols_elf(symbols));
+	assert_int_equal(symbols_find(symbols, 0x1100, &frame, 1), 0);
+	symbols_advice(symbols, &advice);
+	assert_non_null(strstr(advice.data, "wick crashed when it read this file"));
+	symbols_close(symbols);
+	shell("sleep 0.01; touch bin/program");
+	symbols = symbols_open("/bin/program", &any_build, &options);
+	assert_int_equal(symbols_state(symbols), SYMBOLS_DEBUG);
+	symbols_close(symbols);
+	cache_close(cache);
 }
 
 static void states_tell_what_is_missing(void **state)
@@ -534,6 +569,7 @@ int main(void)
 		cmocka_unit_test(inlines_and_lines_can_be_left_out),
 		cmocka_unit_test(the_entry_point_of_a_stripped_program_is_start),
 		cmocka_unit_test(exported_symbols_without_a_size_do_not_swallow_what_follows),
+		cmocka_unit_test(a_file_that_crashes_wick_is_skipped),
 		cmocka_unit_test(states_tell_what_is_missing),
 		cmocka_unit_test(debug_files_are_found_by_build_id),
 		cmocka_unit_test(debug_files_are_found_by_link),
