@@ -131,17 +131,20 @@ static void hold_sample(struct offcpu *offcpu, struct held_sample *held, const s
 	offcpu->held -= held->bytes.capacity;
 	buf_clear(&held->bytes);
 	held->sample = *sample;
-	if (offcpu->held + chain + registers + sample->stack_size > offcpu->options.held_most) {
-		held->sample.stack_size = 0;
+	if (offcpu->held + chain + registers + sample->stack_size + sample->stack_tail_size >
+	    offcpu->options.held_most) {
+		held->sample.stack_size = held->sample.stack_tail_size = 0;
 		offcpu->counts.cut++;
 	}
-	buf_reserve(&held->bytes, chain + registers + held->sample.stack_size + 1);
+	buf_reserve(&held->bytes, chain + registers + held->sample.stack_size + held->sample.stack_tail_size + 1);
 	if (chain)
 		buf_add(&held->bytes, (const char *)sample->chain, chain);
 	if (registers)
 		buf_add(&held->bytes, (const char *)sample->user.values, registers);
 	if (held->sample.stack_size)
 		buf_add(&held->bytes, (const char *)sample->stack, held->sample.stack_size);
+	if (held->sample.stack_tail_size)
+		buf_add(&held->bytes, (const char *)sample->stack_tail, held->sample.stack_tail_size);
 	held->there = true;
 	offcpu->held += held->bytes.capacity;
 }
@@ -156,6 +159,7 @@ static struct event_sample sample_of(const struct held_sample *held)
 	sample.chain = (const uint64_t *)held->bytes.data;
 	sample.user.values = (const uint64_t *)(held->bytes.data + chain);
 	sample.stack = (const uint8_t *)held->bytes.data + chain + register_bytes(&sample);
+	sample.stack_tail = sample.stack + sample.stack_size;
 	sample.stack_lasts = false;
 	sample.interrupt = (struct event_registers){0};
 	sample.branches = NULL;

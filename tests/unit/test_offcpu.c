@@ -15,7 +15,7 @@ struct given {
 	uint64_t time, period, first_address, waker_address;
 	int32_t waker;
 	size_t stack_size;
-	uint8_t first_byte;
+	uint8_t first_byte, tail_byte;
 	bool sum;
 	enum stack_end end;
 };
@@ -44,6 +44,7 @@ static int take(void *context, const struct event_sample *sample)
 		.waker_address = sample->waker ? sample->waker->chain[0] : 0,
 		.stack_size = sample->stack_size,
 		.first_byte = sample->stack_size ? sample->stack[0] : 0,
+		.tail_byte = sample->stack_tail_size ? sample->stack_tail[0] : 0,
 		.sum = sample->sum,
 		.end = sample->unwound ? sample->end : STACK_WHOLE,
 	};
@@ -91,7 +92,7 @@ static void give(struct world *world, uint32_t source, int32_t tid, uint64_t tim
 {
 	struct raw raw = {state, other};
 	uint64_t chain[] = {0x1000u + (uint64_t)tid, 0x2000}, registers[] = {7};
-	uint8_t stack[] = {42, 43};
+	uint8_t stack[] = {42, 43}, tail[] = {44};
 	struct event_sample sample = {
 		.source = source,
 		.pid = 1,
@@ -103,11 +104,14 @@ static void give(struct world *world, uint32_t source, int32_t tid, uint64_t tim
 		.user = {.abi = 2, .mask = 1, .values = registers},
 		.stack = stack,
 		.stack_size = 2,
+		.stack_tail = tail,
+		.stack_tail_size = 1,
 		.raw = (const uint8_t *)&raw,
 		.raw_size = sizeof raw,
 	};
 	assert_int_equal(world->sink.sample(world->sink.context, &sample), 0);
-	memset(stack, 0, sizeof stack); /* it must not be needed any more */
+	memset(stack, 0, sizeof stack); /* neither must be needed any more */
+	tail[0] = 0;
 	memset(chain, 0, sizeof chain);
 }
 
@@ -146,6 +150,7 @@ static void a_wait_has_the_stack_and_the_state_that_its_thread_left_the_CPU_with
 	assert_int_equal(world.given[0].pid, 1);
 	assert_int_equal(world.given[0].first_address, 0x1005);
 	assert_int_equal(world.given[0].stack_size, 2);
+	assert_int_equal(world.given[0].tail_byte, 44);
 	assert_int_equal(world.given[0].first_byte, 42);
 	leave(&world, 5, 3000, 2);
 	record(&world, 5, 3010, false, false);
