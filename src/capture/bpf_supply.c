@@ -392,14 +392,29 @@ void bpf_supply_give(struct bpf_supply *supply)
 	give_lists(supply);
 }
 
+/* What was told is given up when it is half of all. */
+static void forget_replaced(struct bpf_supply *supply)
+{
+	if (supply->replaced_head * 2 < supply->replaced_count)
+		return;
+	supply->replaced_count -= supply->replaced_head;
+	memmove(supply->replaced, supply->replaced + supply->replaced_head,
+		supply->replaced_count * sizeof *supply->replaced);
+	supply->replaced_head = 0;
+}
+
 bool bpf_supply_replaced(struct bpf_supply *supply, const struct event_mmap *mmap)
 {
-	for (size_t i = 0; i < supply->replaced_count; i++) {
-		const struct replaced_mapping *replaced = &supply->replaced[i];
-		if (replaced->pid == mmap->pid && replaced->time == mmap->time && replaced->start == mmap->start) {
-			supply->replaced[i] = supply->replaced[--supply->replaced_count];
-			return true;
-		}
+	struct replaced_mapping *all = supply->replaced;
+	for (size_t i = supply->replaced_head; i < supply->replaced_count; i++) {
+		if (all[i].pid != mmap->pid || all[i].time != mmap->time || all[i].start != mmap->start)
+			continue;
+		/* Mostly the first: they are told in the order in which they came. */
+		memmove(all + supply->replaced_head + 1, all + supply->replaced_head,
+			(i - supply->replaced_head) * sizeof *all);
+		supply->replaced_head++;
+		forget_replaced(supply);
+		return true;
 	}
 	return false;
 }

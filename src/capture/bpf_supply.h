@@ -31,7 +31,7 @@ struct bpf_supply {
 	struct layout_mapping *list; /* room for one */
 	size_t list_count, list_capacity;
 	struct replaced_mapping *replaced;
-	size_t replaced_count, replaced_capacity;
+	size_t replaced_head, replaced_count, replaced_capacity; /* [head…count) wait */
 };
 
 int bpf_supply_init(struct bpf_supply *supply, struct bpf_programs *programs, struct err *err);

@@ -16,7 +16,11 @@
 #include <unistd.h>
 
 #define RING_MOST (32u << 20)
-#define RING_USUAL (512u << 10) /* not less unless the limit of locked memory demands it */
+/*
+ * Not less unless the limit of locked memory demands it: a thread can map files 100,000 times a second, of which a ring
+ * then holds those of a tenth of a second.
+ */
+#define RING_USUAL (2u << 20)
 #define ALL_RINGS_MOST (256u << 20) /* on a machine with many CPUs each ring gets less */
 #define RECORD_USUAL 1024u /* bytes of a sample without its stack copy */
 #define RECORDS_LEAST 8u /* that a ring has room for */
