@@ -304,6 +304,6 @@ int engine_counts(struct engine *engine, const struct event_sink *sink, bool las
 	uint64_t taken = last ? statistic(engine, LAYOUT_TAKEN) : 0;
 	if (result < 0 || taken <= engine->counts.told || !sink->lost)
 		return result;
-	struct event_lost lost = {.count = taken - engine->counts.told, .source = UINT32_MAX};
+	struct event_lost lost = {.kind = LOST_SAMPLES, .count = taken - engine->counts.told, .source = UINT32_MAX};
 	return sink->lost(sink->context, &lost);
 }

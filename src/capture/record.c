@@ -46,7 +46,11 @@ static int count_sample(void *context, const struct event_sample *sample)
 
 static int count_lost(void *context, const struct event_lost *lost)
 {
-	((struct recorder *)context)->progress.lost += lost->count;
+	struct recorder *recorder = context;
+	if (lost->kind == LOST_OTHERS)
+		recorder->progress.lost_records += lost->count;
+	else
+		recorder->progress.lost += lost->count;
 	return 0;
 }
 
@@ -306,13 +310,7 @@ static int finish(struct recorder *recorder, const struct event_sink *ordered, c
 	int code = rings_drain(recorder->rings, ordered, true);
 	if (code >= 0 && recorder->engine)
 		code = engine_tap_count(&recorder->tap, true);
-	struct event_lost untold = {
-		.count = rings_untold_losses(recorder->rings, recorder->progress.lost),
-		.source = UINT32_MAX,
-	};
-	if (code >= 0 && untold.count && sink->lost)
-		code = sink->lost(sink->context, &untold);
-	return code;
+	return code < 0 ? code : rings_last_losses(recorder->rings, sink);
 }
 
 static void stop_engine(struct recorder *recorder)

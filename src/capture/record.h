@@ -26,7 +26,7 @@ struct recorder_control {
 /* How far it is, now and then. */
 struct recorder_progress {
 	uint64_t elapsed, duration; /* nanoseconds; duration 0: no end set */
-	uint64_t samples, lost;
+	uint64_t samples, lost, lost_records; /* lost_records: mappings and tasks */
 	uint64_t until; /* by CLOCK_MONOTONIC: samples that were taken before this have been given to the sink */
 };
 

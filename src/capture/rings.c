@@ -1,6 +1,7 @@
 #include "capture/rings.h"
 
 #include "base/mem.h"
+#include "capture/losses.h"
 #include "capture/open.h"
 #include "perfdata/live.h"
 #include "perfdata/order.h"
@@ -38,6 +39,7 @@ struct ring {
 	uint8_t *data;
 	uint64_t seen; /* up to where its records were looked at */
 	uint64_t needed; /* the first byte that is still asked for */
+	bool full; /* or nearly: the kernel may have dropped something */
 };
 
 struct open_event {
@@ -54,7 +56,7 @@ struct rings {
 	struct open_event *events;
 	size_t event_count, event_capacity;
 	uint32_t tracking; /* source of the tracking event */
-	bool reads_lost;
+	struct losses losses;
 	size_t denied; /* threads that this user may not record */
 	int32_t denied_task; /* one of them */
 	struct perfdata *decoder;
@@ -141,6 +143,7 @@ static int add_event(struct rings *rings, struct ring *ring, struct perf_event_a
 	MEM_ROOM(rings->events, rings->event_count, rings->event_capacity);
 	struct open_event *event = &rings->events[rings->event_count++];
 	*event = (struct open_event){.fd = fd, .source = source};
+	losses_add(&rings->losses, (size_t)(ring - rings->items), fd, source != rings->tracking);
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &event->id) < 0)
 		return -errno;
 	if (ring->owner >= 0)
@@ -215,6 +218,7 @@ static void close_events(struct rings *rings)
 	for (size_t i = 0; i < rings->event_count; i++)
 		close(rings->events[i].fd);
 	rings->event_count = 0;
+	losses_clear(&rings->losses);
 }
 
 static int open_all(struct rings *rings, struct rings_options *options, struct err *err)
@@ -341,8 +345,8 @@ int rings_open(struct rings **ret_rings, struct rings_options *options, struct e
 	raise_descriptors();
 	fit_to_kernel(options);
 	struct rings *rings = mem_zalloc(1, sizeof *rings);
-	rings->reads_lost = options->shape.losses;
 	rings->count = target->cpu_count;
+	losses_init(&rings->losses, rings->count, options->shape.losses);
 	rings->items = mem_zalloc(rings->count, sizeof *rings->items);
 	rings->size = first_size(options);
 	rings->tracking = (uint32_t)options->events->count;
@@ -376,6 +380,7 @@ void rings_close(struct rings *rings)
 	if (!rings)
 		return;
 	close_events(rings);
+	losses_release(&rings->losses);
 	order_release(&rings->order);
 	order_release(&rings->fresh);
 	perfdata_close(rings->decoder);
@@ -468,6 +473,8 @@ static void look(struct rings *rings, size_t number)
 	if (!ring->page)
 		return;
 	uint64_t head = atomic_load_explicit((_Atomic __u64 *)&ring->page->data_head, memory_order_acquire);
+	size_t room = rings->size < 4 * RECORD_MOST ? rings->size / 4 : RECORD_MOST;
+	ring->full |= head - ring->needed > rings->size - room;
 	while (ring->seen < head) {
 		const struct perf_event_header *record = record_at(rings, ring, ring->seen);
 		if (record->size < sizeof *record) { /* never written by a kernel; going on would not end */
@@ -527,18 +534,49 @@ static void look_everywhere(struct rings *rings)
 	perfdata_live_sink(rings->decoder, &rings->guest->early);
 	for (const struct order_entry *entry; (entry = order_next(&rings->fresh, UINT64_MAX));) {
 		const struct ring *ring = &rings->items[entry->place >> PLACE_SHIFT];
-		perfdata_live_deliver(rings->decoder, record_at(rings, ring, entry->place & PLACE_OFFSET));
+		const struct perf_event_header *record = record_at(rings, ring, entry->place & PLACE_OFFSET);
+		if (record->type != PERF_RECORD_LOST)
+			perfdata_live_deliver(rings->decoder, record);
 	}
 	order_compact(&rings->fresh);
 	rings->guest->settle(rings->guest->context);
 }
 
+static int deliver_lost(struct rings *rings, size_t number, const struct perf_event_header *record,
+			const struct event_sink *sink)
+{
+	uint64_t body[2]; /* an event, which wrote next, and how many records were dropped before */
+	if (record->size < sizeof *record + sizeof body)
+		return 0;
+	memcpy(body, record + 1, sizeof body);
+	return losses_record(&rings->losses, number, perfdata_live_time(rings->decoder, record), body[1], sink);
+}
+
+/* When there is room again, so that nothing more is dropped for now. */
+static int check_full(struct rings *rings, const struct event_sink *sink)
+{
+	int result = 0;
+	for (size_t i = 0; i < rings->count && result >= 0; i++) {
+		if (rings->items[i].full)
+			result = losses_check(&rings->losses, i, rings->limit, sink);
+		rings->items[i].full = false;
+	}
+	return result;
+}
+
+int rings_last_losses(struct rings *rings, const struct event_sink *sink)
+{
+	return losses_last(&rings->losses, rings->largest_time, sink);
+}
+
 static int deliver(struct rings *rings, uint64_t place, const struct event_sink *sink)
 {
-	if (place >> PLACE_SHIFT == rings->count)
+	size_t number = (size_t)(place >> PLACE_SHIFT);
+	if (number == rings->count)
 		return rings->guest->deliver(rings->guest->context, place & PLACE_OFFSET, sink);
-	const struct ring *ring = &rings->items[place >> PLACE_SHIFT];
-	return perfdata_live_deliver(rings->decoder, record_at(rings, ring, place & PLACE_OFFSET));
+	const struct perf_event_header *record = record_at(rings, &rings->items[number], place & PLACE_OFFSET);
+	return record->type == PERF_RECORD_LOST ? deliver_lost(rings, number, record, sink) :
+						  perfdata_live_deliver(rings->decoder, record);
 }
 
 /* With a guest rounds may follow each other faster than a record gets from its time stamp into its ring. */
@@ -565,20 +603,9 @@ int rings_drain(struct rings *rings, const struct event_sink *sink, bool all)
 	order_compact(&rings->order);
 	move_limit(rings);
 	free_space(rings);
+	if (result >= 0)
+		result = check_full(rings, sink);
 	if (result >= 0 && all)
 		result = perfdata_live_finish(rings->decoder);
 	return result;
-}
-
-uint64_t rings_untold_losses(struct rings *rings, uint64_t told)
-{
-	uint64_t lost = 0;
-	for (size_t i = 0; i < rings->event_count && rings->reads_lost; i++) {
-		struct {
-			uint64_t value, lost;
-		} answer;
-		if (read(rings->events[i].fd, &answer, sizeof answer) == sizeof answer)
-			lost += answer.lost;
-	}
-	return lost > told ? lost - told : 0;
 }

@@ -59,7 +59,7 @@ int rings_poll(struct rings *rings, int epoll, uint64_t data, struct err *err);
 
 /* A round: looks at all rings and delivers what is in order. With `all` nothing is left behind. Returns as the sink. */
 int rings_drain(struct rings *rings, const struct event_sink *sink, bool all);
-/* Records that the kernel dropped and did not tell of in the rings; once, after the last round. */
-uint64_t rings_untold_losses(struct rings *rings, uint64_t told);
+/* Gives what the kernel dropped and did not tell of in the rings; after the last round. Returns as the sink. */
+int rings_last_losses(struct rings *rings, const struct event_sink *sink);
 
 #endif

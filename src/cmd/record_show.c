@@ -192,7 +192,7 @@ void record_show_summary(struct record_run *run)
 	show_files(run, &out);
 	show_engine(run, &out);
 	outfile_commit(&out, &err);
-	if (run->result.last.lost && !*run->shown.suffix)
+	if ((run->result.last.lost || run->result.last.lost_records) && !*run->shown.suffix)
 		show_check("buffers");
 	if (!say_when_not_covered(run))
 		say_when_few(run);

@@ -167,6 +167,16 @@ static int open_data(struct perfdata **ret_data, struct input_head *head, const 
 	return perfdata_open_fd(ret_data, fd, name, head->bytes, head->size, err);
 }
 
+static bool is_by_wick(const struct perfdata *data)
+{
+	size_t count;
+	const struct perfdata_fact *facts = perfdata_facts(data, &count);
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(facts[i].name, "perf version") && !strncmp(facts[i].text, "wick ", 5))
+			return true;
+	return false;
+}
+
 int recording_load(struct input_head *head, const char *path, const struct input_options *options,
 		   const struct input_filter *filter, const struct recording_use *use)
 {
@@ -201,6 +211,7 @@ int recording_load(struct input_head *head, const char *path, const struct input
 	collect.debuginfod = fetching.client;
 	const char *machine = perfdata_arch(loading.data);
 	collect.foreign = *machine && !unwind_registers_are_of(machine);
+	collect.by_wick = is_by_wick(loading.data);
 	loading.collector = collector_new(&collect);
 	int result = read_all(&loading, name, filter->any);
 	unsigned not_fetched = collector_not_fetched(loading.collector);

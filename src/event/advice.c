@@ -169,6 +169,15 @@ void advice_on_lost(struct buf *out, const struct advice_facts *facts)
 		buf_str(out, "record with a larger buffer (-m 16M)");
 }
 
+/* Fewer samples would not help: no sample is in the way of these. */
+void advice_on_lost_records(struct buf *out, const struct advice_facts *facts)
+{
+	if (facts->by_wick)
+		buf_str(out, "code that was mapped meanwhile may have no names: record a smaller target (-p)");
+	else
+		buf_str(out, "code that was mapped meanwhile may have no names: record with a larger buffer (-m 16M)");
+}
+
 /* --- what cannot be seen --- */
 
 void advice_on_names(struct buf *out, const struct codes *codes, const struct profile *profile)

@@ -33,6 +33,8 @@ void advice_find_broken(struct advice_broken *broken, struct codes *codes, const
 void advice_on_truncated(struct buf *out, const struct advice_facts *facts);
 /* How functions get names that are not in the profile at all: those of Python. Adds nothing when there are none. */
 void advice_on_names(struct buf *out, const struct codes *codes, const struct profile *profile);
+/* What helps against lost samples, and against lost records of mappings and tasks. */
 void advice_on_lost(struct buf *out, const struct advice_facts *facts);
+void advice_on_lost_records(struct buf *out, const struct advice_facts *facts);
 
 #endif

@@ -61,7 +61,7 @@ struct collector {
 	unsigned worker_count, running;
 	uint64_t first_time;
 	bool has_first_time;
-	uint64_t lost;
+	uint64_t lost, lost_records;
 	struct measure measure;
 };
 
@@ -495,7 +495,10 @@ static int take_exit(void *context, const struct event_task *task)
 static int take_lost(void *context, const struct event_lost *lost)
 {
 	struct collector *collector = context;
-	collector->lost += lost->count;
+	if (lost->kind == LOST_OTHERS)
+		collector->lost_records += lost->count;
+	else
+		collector->lost += lost->count;
 	return 0;
 }
 
@@ -598,7 +601,8 @@ static void find_broken(struct collector *collector, struct advice_broken *broke
 
 static void advise(struct collector *collector, struct profile *profile)
 {
-	struct advice_facts facts = {.by_wick = collector->options.live, .by_engine = collector->options.engine};
+	struct advice_facts facts = {.by_wick = collector->options.live || collector->options.by_wick,
+				     .by_engine = collector->options.engine};
 	for (unsigned i = 0; i < collector->worker_count; i++)
 		facts.by_wick |= collector->workers[i].maker.marked;
 	for (int k = 0; k < STACK_ENDS; k++)
@@ -610,16 +614,19 @@ static void advise(struct collector *collector, struct profile *profile)
 		facts.frequency = source->frequency > facts.frequency ? source->frequency : facts.frequency;
 	}
 	find_broken(collector, &facts.broken);
-	struct buf text CLEANUP_BUF = {0}, lost CLEANUP_BUF = {0}, names CLEANUP_BUF = {0};
+	struct buf text CLEANUP_BUF = {0}, lost CLEANUP_BUF = {0}, names CLEANUP_BUF = {0}, records CLEANUP_BUF = {0};
 	advice_on_names(&names, &collector->codes, profile);
 	if (names.size)
 		profile->quality.names_advice = profile_string(profile, names.data, names.size);
 	advice_on_lost(&lost, &facts);
+	advice_on_lost_records(&records, &facts);
 	advice_on_truncated(&text, &facts);
 	if (text.size)
 		profile->quality.truncated_advice = profile_string(profile, text.data, text.size);
 	if (collector->lost)
 		profile->quality.lost_advice = profile_string(profile, lost.data, lost.size);
+	if (collector->lost_records)
+		profile->quality.lost_records_advice = profile_string(profile, records.data, records.size);
 }
 
 static bool has_kernel_frames(const struct profile *addresses)
@@ -674,6 +681,7 @@ void collector_finish(struct collector *collector, struct profile *profile)
 	if (started)
 		pthread_join(thread, NULL);
 	profile->quality.lost += collector->lost;
+	profile->quality.lost_records += collector->lost_records;
 	add_extent(collector, profile);
 	advise(collector, profile);
 }

@@ -30,6 +30,7 @@ struct collect_options {
 	bool foreign; /* they are of another kind of machine: copies of stacks cannot be unwound */
 	bool engine; /* the BPF engine takes the samples */
 	bool live; /* the records are of processes that run now */
+	bool by_wick; /* wick recorded them, now or before */
 	bool followed; /* collector_follow() will be called while records come */
 	bool addresses; /* frames without a symbol are called by their address too */
 	size_t max_depth; /* 0: 1,024 */

@@ -100,7 +100,15 @@ struct event_task { /* fork and exit */
 	uint64_t time;
 };
 
+/* What the kernel dropped. */
+enum event_lost_kind {
+	LOST_ANY, /* of a ring with all kinds of records, by a kernel that does not tell (before 6.0), or by perf */
+	LOST_SAMPLES,
+	LOST_OTHERS, /* no samples: mappings, names, forks and exits */
+};
+
 struct event_lost {
+	enum event_lost_kind kind;
 	uint64_t time, count;
 	uint32_t source; /* UINT32_MAX: not known */
 };

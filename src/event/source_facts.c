@@ -21,6 +21,11 @@ bool attr_is_clock(const struct perf_event_attr *attr)
 	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+bool attr_is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
 /* An event that never happens, for the records beside samples. */
 static bool is_dummy(const struct perf_event_attr *attr)
 {

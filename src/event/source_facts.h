@@ -24,6 +24,8 @@ struct source_facts {
 
 /* Clocks of the CPU or a task, whose period is a time. */
 bool attr_is_clock(const struct perf_event_attr *attr);
+/* An event that counts nothing: it brings mappings and tasks, and never samples. */
+bool attr_is_dummy(const struct perf_event_attr *attr);
 /* All but the name. */
 struct source_facts source_facts_of(const struct perf_event_attr *attr, const char *name, bool weighs_one);
 

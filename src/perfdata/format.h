@@ -110,6 +110,7 @@ enum user_record {
 #define MISC_EXACT_IP (1u << 14)
 #define MISC_BUILD_ID_SIZE (1u << 15)
 #define MISC_LOST_SAMPLES_BPF (1u << 15) /* dropped by a filter, on purpose: Linux 6.2 */
+#define MISC_LOST_OTHERS (1u << 13) /* set by wick in LOST records: no samples are among them */
 
 #define BRANCH_HW_INDEX (1ull << 17)
 #define BRANCH_COUNTERS (1ull << 19) /* Linux 6.8 */

@@ -169,7 +169,9 @@ static int read_all(struct perfdata *data)
 			return result;
 	}
 	int result = flush(data, UINT64_MAX);
-	return result < 0 ? result : deferred_flush(data, -1);
+	if (result >= 0)
+		result = deferred_flush(data, -1);
+	return result < 0 ? result : records_finish(data);
 }
 
 int perfdata_read(struct perfdata *data, const struct event_sink *sink, struct err *err)

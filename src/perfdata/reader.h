@@ -77,7 +77,7 @@ struct perfdata {
 	uint64_t round_limit; /* largest time when the last round ended */
 	uint64_t delivered_time; /* largest time of what the sink got */
 	size_t left_waiting; /* after the last flush */
-	uint64_t lost_records; /* that LOST records told of and no LOST_SAMPLES record told of again */
+	struct event_lost lost; /* what LOST records told of and no LOST_SAMPLES record told of again */
 
 	const struct event_sink *sink;
 	uint64_t *scratch; /* RECORD_SIZE_MOST bytes, for records that are not in one piece or not aligned */
@@ -108,6 +108,8 @@ bool features_wanted(unsigned feature);
 
 /* records.c: gives one record to the sink. Returns what the sink said. */
 int records_deliver(struct perfdata *data, const struct record *record);
+/* What is known only when all records have been delivered. */
+int records_finish(struct perfdata *data);
 /* The time by which a record is put in order; 0: none. `record` need not be aligned. */
 uint64_t records_time(struct perfdata *data, const struct perf_event_header *header, const uint8_t *record);
 

@@ -1,4 +1,5 @@
 /* Records other than samples: what happened to processes, mappings, the kernel's code and the recording itself. */
+#include "event/source_facts.h"
 #include "perfdata/reader.h"
 
 #include <stddef.h>
@@ -203,29 +204,52 @@ static int deliver_task(struct perfdata *data, const struct record *record, cons
 	return sink->exit ? sink->exit(sink->context, &task) : 0;
 }
 
+static int give_lost(struct perfdata *data, const struct event_lost *lost)
+{
+	return data->sink->lost && lost->count ? data->sink->lost(data->sink->context, lost) : 0;
+}
+
+/* A record without a time is the sum of an event that perf 6.1 and later writes at the end. LOST records had it too. */
+static int deliver_lost_samples(struct perfdata *data, const struct record *record, const struct trailer *trailer)
+{
+	if (record->header.misc & MISC_LOST_SAMPLES_BPF)
+		return 0;
+	struct event_lost lost = {
+		.kind = LOST_SAMPLES, .time = trailer->time, .count = record->body[0], .source = trailer->source};
+	if (lost.source != SOURCE_NONE && attr_is_dummy(&data->sources.items[lost.source].attr))
+		lost.kind = LOST_OTHERS;
+	if (!lost.time)
+		data->lost.count -= lost.count < data->lost.count ? lost.count : data->lost.count;
+	return give_lost(data, &lost);
+}
+
+/* The event in a LOST record is the one that wrote next and does not tell what was lost. Sums may follow that do. */
 static int deliver_lost(struct perfdata *data, const struct record *record, const struct trailer *trailer)
 {
 	bool samples = record->header.type == PERF_RECORD_LOST_SAMPLES;
 	if (record->words < (samples ? 1 : 2))
 		return malformed(data);
-	if (samples && record->header.misc & MISC_LOST_SAMPLES_BPF)
-		return 0;
-	struct event_lost lost = {.time = trailer->time};
-	if (samples) {
-		lost.count = record->body[0];
-		lost.source = trailer->source;
-	} else {
-		lost.count = record->body[1];
-		lost.source = sources_find(&data->sources, record->body[0]);
-		data->lost_records += lost.count;
-	}
-	/* Without a time it is the sum that perf 6.1 and later writes at the end: what LOST records told is in it. */
-	if (samples && !lost.time) {
-		uint64_t told = lost.count < data->lost_records ? lost.count : data->lost_records;
-		data->lost_records -= told;
-		lost.count -= told;
-	}
-	return data->sink->lost && lost.count ? data->sink->lost(data->sink->context, &lost) : 0;
+	if (samples)
+		return deliver_lost_samples(data, record, trailer);
+	struct event_lost lost = {
+		.kind = record->header.misc & MISC_LOST_OTHERS ? LOST_OTHERS : LOST_ANY,
+		.time = trailer->time,
+		.count = record->body[1],
+		.source = sources_find(&data->sources, record->body[0]),
+	};
+	if (lost.kind == LOST_OTHERS)
+		return give_lost(data, &lost);
+	if (__builtin_add_overflow(lost.count, data->lost.count, &lost.count))
+		lost.count = UINT64_MAX;
+	data->lost = lost;
+	return 0;
+}
+
+int records_finish(struct perfdata *data)
+{
+	struct event_lost lost = data->lost;
+	data->lost.count = 0;
+	return give_lost(data, &lost);
 }
 
 static int deliver_throttle(struct perfdata *data, const struct record *record, const struct trailer *trailer)

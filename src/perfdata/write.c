@@ -237,8 +237,11 @@ static int take_exit(void *context, const struct event_task *task)
 static int take_lost(void *context, const struct event_lost *lost)
 {
 	struct perfdata_writer *writer = context;
-	struct buf *out = record_begin(writer, PERF_RECORD_LOST, 0);
-	put64(out, lost->source == UINT32_MAX ? 0 : write_source_id(lost->source));
+	bool samples = lost->kind == LOST_SAMPLES;
+	struct buf *out = record_begin(writer, samples ? PERF_RECORD_LOST_SAMPLES : PERF_RECORD_LOST,
+				       lost->kind == LOST_OTHERS ? MISC_LOST_OTHERS : 0);
+	if (!samples)
+		put64(out, lost->source == UINT32_MAX ? 0 : write_source_id(lost->source));
 	put64(out, lost->count);
 	return record_end_with_trailer(writer, -1, -1, lost->time, lost->source);
 }
@@ -454,17 +457,12 @@ static void write_beginning(struct perfdata_writer *writer)
 	write_bytes(writer, attrs.data, attrs.size);
 }
 
-static bool never_samples(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
-}
-
 /* The only event that has samples; NULL when there are several, or none. */
 static const struct event_source *only_source(const struct perfdata_writer_options *options)
 {
 	const struct event_source *only = NULL;
 	for (size_t i = 0; i < options->source_count; i++) {
-		if (never_samples(&options->sources[i].attr))
+		if (attr_is_dummy(&options->sources[i].attr))
 			continue;
 		if (only)
 			return NULL;

@@ -28,6 +28,8 @@ static void merge_quality(struct profile *into, const struct profile *from, cons
 		into->quality.names_advice = strings[quality->names_advice];
 	if (quality->lost_advice)
 		into->quality.lost_advice = strings[quality->lost_advice];
+	if (quality->lost_records_advice)
+		into->quality.lost_records_advice = strings[quality->lost_records_advice];
 }
 
 static void count_values(struct profile *into, const struct profile *from, const value_id *values)

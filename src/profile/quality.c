@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 
+#define RECORD_LOST "mapping or task record lost"
+#define RECORDS_LOST "mapping and task records lost"
+
 void quality_release(struct quality *quality)
 {
 	free(quality->modules);
@@ -28,6 +31,7 @@ void quality_add(struct quality *quality, const struct quality *from)
 	quality->samples += from->samples;
 	quality->stacks += from->stacks;
 	quality->lost += from->lost;
+	quality->lost_records += from->lost_records;
 	quality->truncated += from->truncated;
 	quality->unresolved += from->unresolved;
 	quality->derived += from->derived;
@@ -69,6 +73,7 @@ void quality_line(const struct quality *quality, const struct strpool *strings, 
 	part(&line, quality->samples, "sample", "samples");
 	part(&line, quality->stacks, "folded stack", "folded stacks");
 	part(&line, quality->lost, "lost", "lost");
+	part(&line, quality->lost_records, RECORD_LOST, RECORDS_LOST);
 	part(&line, quality->truncated, "truncated stack", "truncated stacks");
 	part(&line, quality->unresolved, only_stacks ? "stack with unresolved frames" : "sample with unresolved frames",
 	     only_stacks ? "stacks with unresolved frames" : "samples with unresolved frames");
@@ -102,6 +107,8 @@ static void counted_advice(struct buf *out, uint64_t count, const char *one, con
 void quality_advice(const struct quality *quality, const struct strpool *strings, size_t most, struct buf *out)
 {
 	counted_advice(out, quality->lost, "sample lost", "samples lost", strpool_text(strings, quality->lost_advice));
+	counted_advice(out, quality->lost_records, RECORD_LOST, RECORDS_LOST,
+		       strpool_text(strings, quality->lost_records_advice));
 	counted_advice(out, quality->truncated, "truncated stack", "truncated stacks",
 		       strpool_text(strings, quality->truncated_advice));
 	if (quality->names_advice)

@@ -20,6 +20,7 @@ struct quality {
 	uint64_t samples; /* samples read one by one */
 	uint64_t stacks; /* lines of folded text: how many samples are behind each is not known */
 	uint64_t lost; /* samples the kernel dropped, as the source says */
+	uint64_t lost_records; /* the same of records that are no samples: mappings, names, forks, exits */
 	uint64_t truncated; /* samples (or such stacks) whose outermost frame is unknown: the unwinder gave up */
 	uint64_t unresolved; /* samples (or such stacks) with at least one frame without a symbol */
 	uint64_t derived; /* samples with at least one frame whose unwind rule was derived from its code */
@@ -29,7 +30,7 @@ struct quality {
 	uint64_t filtered; /* samples of other events, left out by the event filter */
 	struct quality_module *modules; /* unresolved frames by module */
 	size_t module_count, module_capacity;
-	str_id truncated_advice, lost_advice; /* why, and what would mend it; 0: not known */
+	str_id truncated_advice, lost_advice, lost_records_advice; /* why, and what would mend it; 0: not known */
 	str_id names_advice; /* what would name functions that cannot be seen at all; 0: nothing */
 };
 

@@ -82,6 +82,7 @@ void json_quality(struct buf *out, const struct profile *profile)
 		{"samples", quality->samples},
 		{"stacks", quality->stacks},
 		{"lost", quality->lost},
+		{"lost_records", quality->lost_records},
 		{"truncated", quality->truncated},
 		{"unresolved", quality->unresolved},
 		{"derived", quality->derived},

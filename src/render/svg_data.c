@@ -451,6 +451,7 @@ static void add_quality(struct writer *w)
 	buf_char(&w->out, '{');
 	add_integer(w, "samples", (int64_t)quality->samples);
 	add_integer(w, "lost", (int64_t)quality->lost);
+	add_integer(w, "lostRecords", (int64_t)quality->lost_records);
 	add_integer(w, "truncated", (int64_t)quality->truncated);
 	add_integer(w, "unresolved", (int64_t)quality->unresolved);
 	add_integer(w, "badLines", (int64_t)quality->bad_lines);

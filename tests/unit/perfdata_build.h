@@ -183,7 +183,7 @@ struct seen {
 	char path[128];
 	struct event_switch change;
 	struct event_lost lost;
-	uint64_t lost_total;
+	uint64_t lost_total, lost_of[LOST_OTHERS + 1];
 };
 
 static inline void keep(void *out, size_t most, const void *bytes, size_t size)
@@ -259,6 +259,7 @@ static inline int seen_lost(void *context, const struct event_lost *lost)
 	struct seen *seen = context;
 	seen->lost = *lost;
 	seen->lost_total += lost->count;
+	seen->lost_of[lost->kind] += lost->count;
 	buf_printf(&seen->log, "lost %llu\n", (unsigned long long)lost->count);
 	return 0;
 }

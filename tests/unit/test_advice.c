@@ -133,6 +133,19 @@ static void a_lower_rate_is_lower_than_the_one_there_was(void **state)
 	expect_lost((struct advice_facts){.by_wick = true, .frequency = 1}, "(-F 1)", true);
 }
 
+static void lost_mappings_are_not_a_matter_of_the_rate(void **state)
+{
+	(void)state;
+	for (int by_wick = 0; by_wick < 2; by_wick++) {
+		CLEANUP_BUF struct buf text = {0};
+		struct advice_facts facts = {.by_wick = by_wick, .frequency = 99};
+		advice_on_lost_records(&text, &facts);
+		assert_null(strstr(text.data, "-F"));
+		assert_null(strstr(text.data, "fewer samples"));
+		assert_non_null(strstr(text.data, by_wick ? "(-p)" : "-m 16M"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +156,7 @@ int main(void)
 		cmocka_unit_test(another_stack_is_not_in_the_copy),
 		cmocka_unit_test(events_told_each_time_have_no_rate_to_lower),
 		cmocka_unit_test(a_lower_rate_is_lower_than_the_one_there_was),
+		cmocka_unit_test(lost_mappings_are_not_a_matter_of_the_rate),
 	};
 	return cmocka_run_group_tests_name("advice", tests, NULL, NULL);
 }

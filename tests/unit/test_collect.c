@@ -280,9 +280,14 @@ static void lost_samples_are_counted_with_what_would_help(void **state)
 	TAKE(run, USER_CHAIN(INNER));
 	for (unsigned i = 0; i < 2; i++)
 		assert_int_equal(run->sink.lost(run->sink.context, &(struct event_lost){.count = 5 + i}), 0);
+	struct event_lost samples = {.kind = LOST_SAMPLES, .count = 20}, others = {.kind = LOST_OTHERS, .count = 700};
+	assert_int_equal(run->sink.lost(run->sink.context, &samples), 0);
+	assert_int_equal(run->sink.lost(run->sink.context, &others), 0);
 	finish(run);
 	const struct quality *quality = &run->profile.quality;
-	assert_int_equal(quality->lost, 11);
+	assert_int_equal(quality->lost, 31);
+	assert_int_equal(quality->lost_records, 700);
+	assert_non_null(strstr(profile_text(&run->profile, quality->lost_records_advice), "may have no names"));
 	assert_non_null(strstr(profile_text(&run->profile, quality->lost_advice), "record with a larger buffer"));
 	assert_int_equal(quality->truncated_advice, 0);
 	end(run);

@@ -513,9 +513,9 @@ static void all_other_records(void **state)
 					      "throttle 60\n"
 					      "unthrottle 60\n"
 					      "switch in 1/9 other -1/-1 60\n"
-					      "lost 17\n"
 					      "count 7/8 123456 60\n"
-					      "comm last 1/1 61\n");
+					      "comm last 1/1 61\n"
+					      "lost 17\n");
 	const struct perfdata_quality *quality = perfdata_quality(data);
 	assert_int_equal(quality->records, 16);
 	assert_int_equal(quality->unknown_records, 2);
@@ -562,6 +562,32 @@ static void lost_samples_are_not_counted_twice(void **state)
 	struct perfdata *data;
 	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
 	assert_int_equal(seen.lost_total, 10 + 3 + 2);
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
+/* perf writes the sums of all events: those of the dummy event are no samples. */
+static void lost_mappings_are_told_from_lost_samples(void **state)
+{
+	(void)state;
+	const uint64_t clock_id[] = {11}, dummy_id[] = {22};
+	uint64_t type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
+	struct build_event events[] = {
+		{software_event(PERF_COUNT_SW_CPU_CLOCK, type), clock_id, 1},
+		{software_event(PERF_COUNT_SW_DUMMY, type), dummy_id, 1},
+	};
+	CLEANUP_BUF struct buf records = {0};
+	put_words(&records, PERF_RECORD_LOST, 0, 11, 100, 50, 11); /* 11 wrote next, whoever lost something */
+	put_words(&records, PERF_RECORD_LOST, MISC_LOST_OTHERS, 0, 7, 51, 11); /* by wick */
+	put_words(&records, PERF_RECORD_LOST_SAMPLES, 0, 3, 0, 11);
+	put_words(&records, PERF_RECORD_LOST_SAMPLES, 0, 95, 0, 22);
+	CLEANUP_BUF struct buf file = build_file(events, 2, &records, NULL, 0);
+	struct seen seen = {0};
+	struct perfdata *data;
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+	assert_int_equal(seen.lost_of[LOST_SAMPLES], 3);
+	assert_int_equal(seen.lost_of[LOST_OTHERS], 95 + 7);
+	assert_int_equal(seen.lost_of[LOST_ANY], 2); /* what no sum has */
 	perfdata_close(data);
 	seen_release(&seen);
 }
@@ -696,6 +722,7 @@ int main(void)
 		cmocka_unit_test(all_other_records),
 		cmocka_unit_test(texts_without_end_are_malformed),
 		cmocka_unit_test(lost_samples_are_not_counted_twice),
+		cmocka_unit_test(lost_mappings_are_told_from_lost_samples),
 		cmocka_unit_test(header_features),
 		cmocka_unit_test(files_that_cannot_be_read_are_refused_with_a_reason),
 	};

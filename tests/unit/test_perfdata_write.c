@@ -257,6 +257,12 @@ static void put_others(struct perfdata_writer *writer)
 	assert_int_equal(sink.fork(sink.context, &fork), 0);
 	assert_int_equal(sink.ksymbol(sink.context, &symbol), 0);
 	assert_int_equal(sink.lost(sink.context, &lost), 0);
+	lost.kind = LOST_SAMPLES;
+	lost.count = 5;
+	assert_int_equal(sink.lost(sink.context, &lost), 0);
+	lost.kind = LOST_OTHERS;
+	lost.count = 300;
+	assert_int_equal(sink.lost(sink.context, &lost), 0);
 	assert_int_equal(sink.count(sink.context, &count), 0);
 	assert_int_equal(sink.exit(sink.context, &gone), 0);
 }
@@ -277,7 +283,9 @@ static void other_records_come_back_as_they_were_given(void **state)
 	assert_non_null(strstr(text, "bpf_prog_x"));
 	assert_non_null(strstr(text, "a file"));
 	assert_non_null(strstr(text, "count 7/8 1099511627776 8\n"));
-	assert_int_equal(seen.lost_total, 12);
+	assert_int_equal(seen.lost_of[LOST_ANY], 12);
+	assert_int_equal(seen.lost_of[LOST_SAMPLES], 5);
+	assert_int_equal(seen.lost_of[LOST_OTHERS], 300);
 	assert_int_equal(seen.lost.source, 1);
 	assert_string_equal(seen.path, "/lib/x.so");
 	assert_int_equal(seen.mmap.inode, 99);

@@ -127,6 +127,8 @@ static void merging_translates_every_id(void **state)
 	b.values[value].samples = 2;
 	profile_add(&b, thread, profile_stack(&b, STACK_ROOT, frame), value, 9);
 	b.quality.lost = 4;
+	b.quality.lost_records = 6;
+	b.quality.lost_records_advice = profile_string(&b, "look again", 10);
 	quality_unresolved(&b.quality, module, 11);
 	profile_merge(&a, &b);
 	assert_int_equal(a.sample_count, 1);
@@ -139,6 +141,8 @@ static void merging_translates_every_id(void **state)
 	assert_string_equal(profile_text(&a, a.values[sample->value].name), "cycles");
 	assert_int_equal(a.values[sample->value].samples, 2);
 	assert_int_equal(a.quality.lost, 4);
+	assert_int_equal(a.quality.lost_records, 6);
+	assert_string_equal(profile_text(&a, a.quality.lost_records_advice), "look again");
 	assert_int_equal(a.quality.module_count, 1);
 	assert_string_equal(profile_text(&a, a.quality.modules[0].module), "libx.so");
 	profile_release(&a);
@@ -213,6 +217,15 @@ static void the_quality_line_tells_what_is_not_zero(void **state)
 	struct buf line = {0};
 	quality_line(&quality, &strings, &line);
 	assert_string_equal(line.data, "12,345 samples · 1 lost · 3 samples with unresolved frames, most in libfoo.so");
+	buf_clear(&line);
+	quality_release(&quality);
+	quality = (struct quality){.samples = 2, .lost_records = 6501};
+	quality.lost_records_advice = strpool_add(&strings, "look again", 10);
+	quality_line(&quality, &strings, &line);
+	assert_string_equal(line.data, "2 samples · 6,501 mapping and task records lost");
+	buf_clear(&line);
+	quality_advice(&quality, &strings, QUALITY_ADVICE_MOST, &line);
+	assert_string_equal(line.data, "6,501 mapping and task records lost: look again\n");
 	buf_release(&line);
 	quality_release(&quality);
 	strpool_release(&strings);
