@@ -138,6 +138,14 @@ int existing_processes(const struct event_sink *sink, const int32_t *pids, size_
 	return result;
 }
 
+int existing_mappings(const struct event_sink *sink, int32_t pid)
+{
+	struct teller teller = {.sink = sink};
+	int result = tell_mappings(&teller, pid);
+	teller_release(&teller);
+	return result;
+}
+
 int existing_all_processes(const struct event_sink *sink)
 {
 	struct teller teller = {.sink = sink};

@@ -9,6 +9,8 @@
 /* Processes with names of threads and mappings, without build-ids. A process that ends meanwhile is left out. */
 int existing_processes(const struct event_sink *sink, const int32_t *pids, size_t count);
 int existing_all_processes(const struct event_sink *sink);
+/* Only the mappings of one process. */
+int existing_mappings(const struct event_sink *sink, int32_t pid);
 /* The kernel itself, and its modules. */
 int existing_kernel(const struct event_sink *sink);
 

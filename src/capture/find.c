@@ -104,6 +104,13 @@ static int32_t parent_of(int processes, const char *pid)
 	return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
+int32_t find_parent(int32_t pid)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	return parent_of(AT_FDCWD, path);
+}
+
 static struct kinship *read_kinships(size_t *ret_count)
 {
 	struct kinship *items = NULL;

@@ -26,6 +26,8 @@ void find_processes(struct pid_list *list, const struct find_wish *wish);
 
 /* Adds the children of those in the list, and theirs, but not this process. */
 void find_descendants(struct pid_list *list);
+/* The process that a process is a child of; 0: not there. */
+int32_t find_parent(int32_t pid);
 
 /*
  * Opens the folder of a cgroup: a path of the file system, or one that begins at the root of the cgroup v2 hierarchy

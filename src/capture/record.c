@@ -215,6 +215,8 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 		return 0; /* finish() does the rest */
 	uint64_t drained = now();
 	int result = rings_drain(recorder->rings, sink, false);
+	if (result >= 0)
+		result = recover_round(&recorder->recover, rings_round(recorder->rings), false);
 	if (result >= 0 && recorder->engine)
 		result = engine_tap_count(&recorder->tap, false);
 	recorder->progress.until = recorder->engine ? recorder->tap.counted : drained;
@@ -308,6 +310,8 @@ static int finish(struct recorder *recorder, const struct event_sink *ordered, c
 {
 	engine_tap_ending(&recorder->tap);
 	int code = rings_drain(recorder->rings, ordered, true);
+	if (code >= 0)
+		code = recover_round(&recorder->recover, rings_round(recorder->rings), true);
 	if (code >= 0 && recorder->engine)
 		code = engine_tap_count(&recorder->tap, true);
 	return code < 0 ? code : rings_last_losses(recorder->rings, sink);
@@ -358,7 +362,10 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 		.first = {.context = recorder, .sample = count_sample, .lost = count_lost, .exit = take_exit},
 		.second = build_ids_sink(&recorder->filler, recorder->build_ids, sink),
 	};
-	struct event_sink both = event_tee_sink(&tee), ordered = both;
+	struct recover_options recover = {.everybody = target_is_by_cpu(&recorder->target),
+					  .children = recorder->options.inherit};
+	struct event_sink counting = event_tee_sink(&tee);
+	struct event_sink both = recover_init(&recorder->recover, &recover, &counting), ordered = both;
 	struct recorder_result result = {0};
 	/* Where many threads compete for the CPUs, rings would overflow before wick gets its turn. Only root may. */
 	(void)!setpriority(PRIO_PROCESS, 0, READER_PRIORITY);
@@ -374,8 +381,9 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 		begin_rings(recorder, needs);
 		ordered = members_sink(&recorder->members, &both);
 	}
-	struct event_tee asleep = {.first = recorder->engine ? recorder->tap.guest.early : (struct event_sink){0},
-				   .second = both};
+	struct event_sink early = recorder->engine ? recorder->tap.guest.early : (struct event_sink){0};
+	struct event_tee asleep = {.first = early, .second = both};
+	recover_connect(&recorder->recover, &early, &ordered);
 	if (recorder_lists_sleepers(recorder))
 		recorder->asleep = event_tee_sink(&asleep);
 	int code = begin(recorder, &both, &result, err);
@@ -391,7 +399,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 	if (code >= 0 && result.cpu_time != RECORDER_TIME_UNKNOWN)
 		code = tell_cpu_time(recorder, result.ended, result.cpu_time);
 	if (code >= 0)
-		code = finish(recorder, &ordered, &both);
+		code = finish(recorder, &ordered, &counting);
 	if (recorder->engine)
 		stop_engine(recorder);
 	else

@@ -424,6 +424,7 @@ void recorder_close(struct recorder *recorder)
 	engine_close(recorder->engine);
 	members_release(&recorder->members);
 	tails_release(&recorder->tails);
+	recover_release(&recorder->recover);
 	for (size_t i = 0; i < recorder->process_count; i++)
 		close(recorder->process_fds[i]);
 	free(recorder->process_fds);

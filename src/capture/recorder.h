@@ -8,6 +8,7 @@
 #include "capture/engine_tap.h"
 #include "capture/members.h"
 #include "capture/record.h"
+#include "capture/recover.h"
 #include "capture/rings.h"
 
 #include <signal.h>
@@ -45,6 +46,7 @@ struct recorder {
 	uint64_t ended_threads;
 	struct cgroups *cgroups;
 	struct event_sink told; /* gets the names of cgroups */
+	struct recover recover;
 	struct build_ids *build_ids;
 	struct build_ids_filler filler, early_filler;
 };

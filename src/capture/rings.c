@@ -62,6 +62,7 @@ struct rings {
 	struct perfdata *decoder;
 	struct order order;
 	uint64_t largest_time, limit, limit_set; /* limit_set: when, by CLOCK_MONOTONIC */
+	uint64_t rounds; /* times that the limit was set */
 	const struct rings_guest *guest; /* NULL: none; its records count as those of ring number `count` */
 	struct order fresh; /* records that the guest has not been told of */
 	uint64_t *scratch; /* for records that go around the end of a ring */
@@ -589,6 +590,12 @@ static void move_limit(struct rings *rings)
 		return;
 	rings->limit = rings->largest_time;
 	rings->limit_set = now;
+	rings->rounds++;
+}
+
+uint64_t rings_round(const struct rings *rings)
+{
+	return rings->rounds;
 }
 
 int rings_drain(struct rings *rings, const struct event_sink *sink, bool all)

@@ -59,6 +59,8 @@ int rings_poll(struct rings *rings, int epoll, uint64_t data, struct err *err);
 
 /* A round: looks at all rings and delivers what is in order. With `all` nothing is left behind. Returns as the sink. */
 int rings_drain(struct rings *rings, const struct event_sink *sink, bool all);
+/* The number of the last round. What is in the rings during a round has been delivered two rounds later. */
+uint64_t rings_round(const struct rings *rings);
 /* Gives what the kernel dropped and did not tell of in the rings; after the last round. Returns as the sink. */
 int rings_last_losses(struct rings *rings, const struct event_sink *sink);
 

@@ -173,7 +173,8 @@ void advice_on_lost(struct buf *out, const struct advice_facts *facts)
 void advice_on_lost_records(struct buf *out, const struct advice_facts *facts)
 {
 	if (facts->by_wick)
-		buf_str(out, "code that was mapped meanwhile may have no names: record a smaller target (-p)");
+		buf_str(out, "mappings were read again from /proc, but code that was mapped only for a short time may "
+			     "have no names: record a smaller target (-p)");
 	else
 		buf_str(out, "code that was mapped meanwhile may have no names: record with a larger buffer (-m 16M)");
 }

@@ -142,7 +142,7 @@ static void lost_mappings_are_not_a_matter_of_the_rate(void **state)
 		advice_on_lost_records(&text, &facts);
 		assert_null(strstr(text.data, "-F"));
 		assert_null(strstr(text.data, "fewer samples"));
-		assert_non_null(strstr(text.data, by_wick ? "(-p)" : "-m 16M"));
+		assert_non_null(strstr(text.data, by_wick ? "read again from /proc" : "-m 16M"));
 	}
 }
 

@@ -1,0 +1,355 @@
+#include "capture/recover.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "capture/existing.h"
+
+#include <string.h>
+#include <time.h>
+
+#define MILLISECOND 1000000ull
+#define PAUSE_LEAST (100 * MILLISECOND) /* between two looks at all processes */
+#define PAUSE_SHARE 20 /* and so many times what the last one took */
+#define SLICE (10 * MILLISECOND) /* of a round */
+#define LAST_SLICE (50 * MILLISECOND)
+#define UNKNOWN_MOST 32u /* processes in PAUSE_LEAST */
+#define RETRY (1000 * MILLISECOND) /* for a process that was not there */
+#define ROUNDS_UNTIL_DELIVERED 3 /* of what is in the rings when a round is under way */
+#define GONE_LEAST 256u /* fewer are not worth making room */
+
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000 * MILLISECOND + (uint64_t)time.tv_nsec;
+}
+
+/* --- who lives --- */
+
+static struct recover_thread *find(const struct recover *recover, int32_t tid)
+{
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&recover->index, hash_u64((uint32_t)tid), &probe); i != INDEX_NONE;
+	     i = index_map_next(&recover->index, &probe))
+		if (recover->threads[i].tid == tid)
+			return &recover->threads[i];
+	return NULL;
+}
+
+/* A table of indexes forgets nothing, so that it is built again without those that are gone. */
+static void make_room(struct recover *recover)
+{
+	size_t kept = 0;
+	index_map_clear(&recover->index);
+	for (size_t i = 0; i < recover->count; i++) {
+		if (recover->threads[i].gone)
+			continue;
+		recover->threads[kept] = recover->threads[i];
+		index_map_insert(&recover->index, hash_u64((uint32_t)recover->threads[kept].tid), (uint32_t)kept);
+		kept++;
+	}
+	recover->count = kept;
+	recover->gone = 0;
+}
+
+/* Valid until the next call. */
+static struct recover_thread *get(struct recover *recover, int32_t pid, int32_t tid)
+{
+	struct recover_thread *thread = find(recover, tid);
+	if (!thread) {
+		if (recover->gone >= GONE_LEAST && recover->gone * 2 > recover->count)
+			make_room(recover);
+		MEM_ROOM(recover->threads, recover->count, recover->capacity);
+		index_map_insert(&recover->index, hash_u64((uint32_t)tid), (uint32_t)recover->count);
+		thread = &recover->threads[recover->count++];
+		*thread = (struct recover_thread){.pid = pid, .tid = tid};
+	} else if (thread->gone) { /* another one with its number */
+		recover->gone--;
+		*thread = (struct recover_thread){.pid = pid, .tid = tid};
+	}
+	thread->pid = pid;
+	return thread;
+}
+
+static void leave(struct recover *recover, struct recover_thread *thread)
+{
+	recover->gone += !thread->gone;
+	thread->gone = true;
+}
+
+static void note_time(struct recover *recover, uint64_t time)
+{
+	if (time > recover->latest)
+		recover->latest = time;
+}
+
+static uint64_t hash_of_mapping(const struct event_mmap *mmap)
+{
+	if (!strcmp(mmap->path, "[vsyscall]")) /* is in every process, and no record tells of it */
+		return 0;
+	uint64_t range = hash_mix(mmap->start ^ HASH_K0, mmap->length ^ HASH_K1);
+	return hash_mix(range ^ mmap->offset, hash_bytes(mmap->path, strlen(mmap->path)));
+}
+
+static int note_mmap(void *context, const struct event_mmap *mmap)
+{
+	struct recover *recover = context;
+	note_time(recover, mmap->time);
+	if (!mmap->kernel && mmap->pid > 0)
+		get(recover, mmap->pid, mmap->pid)->maps += hash_of_mapping(mmap);
+	return 0;
+}
+
+static int note_comm(void *context, const struct event_comm *comm)
+{
+	struct recover *recover = context;
+	struct recover_thread *thread = get(recover, comm->pid, comm->tid);
+	note_time(recover, comm->time);
+	thread->comm = hash_bytes(comm->comm, strlen(comm->comm));
+	if (comm->exec)
+		thread->maps = 0;
+	return 0;
+}
+
+static int note_fork(void *context, const struct event_task *task)
+{
+	struct recover *recover = context;
+	const struct recover_thread *parent = find(recover, task->parent_tid);
+	const struct recover_thread *process = find(recover, task->parent_pid);
+	uint64_t comm = parent ? parent->comm : 0;
+	uint64_t maps = process && task->pid != task->parent_pid ? process->maps : 0;
+	struct recover_thread *thread = get(recover, task->pid, task->tid);
+	note_time(recover, task->time);
+	thread->comm = comm;
+	thread->maps = maps;
+	return 0;
+}
+
+static int note_exit(void *context, const struct event_task *task)
+{
+	struct recover *recover = context;
+	struct recover_thread *thread = find(recover, task->tid);
+	note_time(recover, task->time);
+	if (thread)
+		leave(recover, thread);
+	return 0;
+}
+
+/* --- what is read again --- */
+
+/* A process while it is read. */
+struct reading {
+	struct recover *recover;
+	const struct event_sink *to;
+	int32_t pid;
+	uint64_t time; /* of what is told */
+	bool found, unknown; /* unknown: no record tells of it */
+	uint64_t maps;
+};
+
+static int tell_fork(const struct reading *reading)
+{
+	int32_t parent = find_parent(reading->pid);
+	struct event_task task = {.pid = reading->pid,
+				  .tid = reading->pid,
+				  .parent_pid = parent,
+				  .parent_tid = parent,
+				  .time = reading->time};
+	return reading->to->fork(reading->to->context, &task);
+}
+
+/* Of a process that no record tells of nothing that an older one with its number had is true: as after an exec. */
+static int tell_comm(void *context, const struct event_comm *comm)
+{
+	struct reading *reading = context;
+	const struct recover_thread *known = find(reading->recover, comm->tid);
+	bool first = comm->pid == comm->tid && reading->unknown;
+	reading->found = true;
+	if (known && !known->gone && known->comm == hash_bytes(comm->comm, strlen(comm->comm)) && !first)
+		return 0;
+	int result = first && !reading->recover->options.everybody ? tell_fork(reading) : 0;
+	struct event_comm timed = *comm;
+	timed.time = reading->time;
+	timed.exec = first;
+	return result < 0 ? result : reading->to->comm(reading->to->context, &timed);
+}
+
+static int sum_mmap(void *context, const struct event_mmap *mmap)
+{
+	struct reading *reading = context;
+	reading->maps += hash_of_mapping(mmap);
+	return 0;
+}
+
+static int tell_mmap(void *context, const struct event_mmap *mmap)
+{
+	const struct reading *reading = context;
+	struct event_mmap timed = *mmap;
+	timed.time = reading->time;
+	return reading->to->mmap(reading->to->context, &timed);
+}
+
+/* What is as the records told is not told again. */
+static int read_process(struct recover *recover, int32_t pid, uint64_t time, const struct event_sink *to)
+{
+	const struct recover_thread *known = find(recover, pid);
+	struct reading reading = {
+		.recover = recover, .to = to, .pid = pid, .time = time, .unknown = !known || known->gone};
+	struct event_sink look = {.context = &reading, .mmap = sum_mmap, .comm = tell_comm};
+	int result = existing_processes(&look, &pid, 1);
+	struct recover_thread *process = find(recover, pid);
+	if (!reading.found && process)
+		leave(recover, process);
+	if (result < 0 || !reading.found || !process || reading.maps == process->maps)
+		return result;
+	process->maps = 0;
+	struct event_sink tell = {.context = &reading, .mmap = tell_mmap};
+	return existing_mappings(&tell, pid);
+}
+
+static void list_processes(struct recover *recover)
+{
+	recover->list.count = recover->at = 0;
+	if (recover->options.everybody) {
+		find_processes(&recover->list, &(struct find_wish){0});
+		return;
+	}
+	for (size_t i = 0; i < recover->count; i++) {
+		const struct recover_thread *thread = &recover->threads[i];
+		if (thread->gone || thread->pid != thread->tid)
+			continue;
+		MEM_ROOM(recover->list.items, recover->list.count, recover->list.capacity);
+		recover->list.items[recover->list.count++] = thread->pid;
+	}
+	if (recover->options.children)
+		find_descendants(&recover->list);
+}
+
+/*
+ * What is read at once may be overwritten by records that were written before that, and are delivered after. When all
+ * of them have been, it is read again.
+ */
+static void plan(struct recover *recover, uint64_t round, bool last)
+{
+	recover->round = round;
+	if (!recover->repeat || (!last && round < recover->repeat_round) || recover->at < recover->list.count)
+		return;
+	recover->repeat = false;
+	recover->repeats = true;
+	recover->pending = true;
+	recover->not_before = 0;
+}
+
+static void begin(struct recover *recover)
+{
+	recover->pending = false;
+	recover->cost = 0;
+	recover->repeat = !recover->repeats;
+	recover->repeats = false;
+	recover->repeat_round = recover->round + ROUNDS_UNTIL_DELIVERED;
+	list_processes(recover);
+}
+
+static int go_on(struct recover *recover, bool last)
+{
+	bool under_way = recover->at < recover->list.count;
+	uint64_t start = under_way || recover->pending ? now() : 0, time = start;
+	int result = 0;
+	if (!under_way && (!recover->pending || (!last && start < recover->not_before)))
+		return 0;
+	if (!under_way)
+		begin(recover);
+	for (; result >= 0 && recover->at < recover->list.count && time - start < (last ? LAST_SLICE : SLICE);
+	     time = now())
+		result = read_process(recover, recover->list.items[recover->at++], recover->latest, &recover->in_round);
+	time = now();
+	recover->cost += time - start;
+	uint64_t pause = recover->cost * PAUSE_SHARE;
+	recover->not_before = time + (pause > PAUSE_LEAST ? pause : PAUSE_LEAST);
+	return result;
+}
+
+int recover_round(struct recover *recover, uint64_t round, bool last)
+{
+	plan(recover, round, last);
+	return go_on(recover, last);
+}
+
+/* A fork that was dropped: its process is read when its first sample is there. */
+static int read_unknown(struct recover *recover, int32_t pid, uint64_t sampled)
+{
+	uint64_t time = now();
+	if (time >= recover->unknown_until) {
+		recover->unknown_until = time + PAUSE_LEAST;
+		recover->unknown_left = UNKNOWN_MOST;
+	}
+	if (!recover->unknown_left)
+		return 0;
+	recover->unknown_left--;
+	int result =
+		read_process(recover, pid, sampled > recover->latest ? sampled : recover->latest, &recover->in_sample);
+	const struct recover_thread *found = find(recover, pid);
+	if (found && !found->gone)
+		return result;
+	struct recover_thread *missing = get(recover, pid, pid);
+	missing->tried = time;
+	leave(recover, missing);
+	return result;
+}
+
+static int note_sample(void *context, const struct event_sample *sample)
+{
+	struct recover *recover = context;
+	if (!recover->lossy || sample->pid <= 0)
+		return 0;
+	const struct recover_thread *thread = find(recover, sample->pid);
+	if (thread && (!thread->gone || now() - thread->tried < RETRY))
+		return 0;
+	return read_unknown(recover, sample->pid, sample->since ? sample->since : sample->time);
+}
+
+static int note_lost(void *context, const struct event_lost *lost)
+{
+	struct recover *recover = context;
+	if (lost->kind == LOST_SAMPLES)
+		return 0;
+	note_time(recover, lost->time);
+	recover->lossy = recover->pending = true;
+	return go_on(recover, false);
+}
+
+/* --- the stage --- */
+
+struct event_sink recover_init(struct recover *recover, const struct recover_options *options,
+			       const struct event_sink *next)
+{
+	*recover = (struct recover){.options = *options, .passing.second = *next};
+	recover->passing.first = (struct event_sink){
+		.context = recover,
+		.sample = note_sample,
+		.mmap = note_mmap,
+		.comm = note_comm,
+		.fork = note_fork,
+		.exit = note_exit,
+		.lost = note_lost,
+	};
+	struct event_sink sink = event_tee_sink(&recover->passing);
+	recover_connect(recover, &(struct event_sink){0}, &sink);
+	return sink;
+}
+
+void recover_connect(struct recover *recover, const struct event_sink *early, const struct event_sink *front)
+{
+	recover->round_tee = (struct event_tee){.first = *early, .second = *front};
+	recover->sample_tee = (struct event_tee){.first = *early, .second = event_tee_sink(&recover->passing)};
+	recover->in_round = event_tee_sink(&recover->round_tee);
+	recover->in_sample = event_tee_sink(&recover->sample_tee);
+}
+
+void recover_release(struct recover *recover)
+{
+	free(recover->threads);
+	index_map_release(&recover->index);
+	pid_list_release(&recover->list);
+	*recover = (struct recover){0};
+}
