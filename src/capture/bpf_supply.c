@@ -6,6 +6,7 @@
 
 #define IDLE 4 /* of bpf_tables_now(): a module that was not needed for so long may give way */
 #define PATIENCE 8 /* until a table for which there was no room is tried again */
+#define ENDED_LEAST 64 /* processes; fewer are not worth making room */
 
 enum module_state {
 	MODULE_UNKNOWN,
@@ -90,7 +91,7 @@ static struct supplied_process *get_process(struct bpf_supply *supply, int32_t p
 	index_map_insert(&supply->map, hash_u64((uint32_t)pid), (uint32_t)supply->count);
 	MEM_ROOM(supply->items, supply->count, supply->capacity);
 	process = &supply->items[supply->count++];
-	*process = (struct supplied_process){.pid = pid};
+	*process = (struct supplied_process){.pid = pid, .generation = ++supply->last_generation};
 	return process;
 }
 
@@ -165,7 +166,7 @@ int bpf_supply_exec(struct bpf_supply *supply, const struct event_comm *comm)
 	codes_process_changed(supply->codes, comm->pid);
 	struct supplied_process *process = find_process(supply, comm->pid);
 	if (process) {
-		process->generation++;
+		process->generation = ++supply->last_generation;
 		forget(supply, process);
 	}
 	return 0;
@@ -179,10 +180,28 @@ int bpf_supply_fork(struct bpf_supply *supply, const struct event_task *task)
 	codes_process_changed(supply->codes, task->pid);
 	struct supplied_process *child = find_process(supply, task->pid); /* of another process that had its pid */
 	if (child) {
-		child->generation++;
+		child->generation = ++supply->last_generation;
 		forget(supply, child);
 	}
 	return 0;
+}
+
+/* Those whose mappings are not known any more have ended some time ago. */
+static void drop_ended(struct bpf_supply *supply)
+{
+	size_t kept = 0;
+	if (supply->ended < ENDED_LEAST || supply->ended * 2 < supply->count)
+		return;
+	index_map_clear(&supply->map);
+	supply->ended = 0;
+	for (size_t i = 0; i < supply->count; i++) {
+		struct supplied_process process = supply->items[i];
+		if (!process.wanted && !process.list.count && !processes_look(&supply->processes, process.pid))
+			continue;
+		index_map_insert(&supply->map, hash_u64((uint32_t)process.pid), (uint32_t)kept);
+		supply->items[kept++] = process;
+	}
+	supply->count = kept;
 }
 
 int bpf_supply_exit(struct bpf_supply *supply, const struct event_task *task)
@@ -190,6 +209,9 @@ int bpf_supply_exit(struct bpf_supply *supply, const struct event_task *task)
 	struct supplied_process *process = task->pid == task->tid ? find_process(supply, task->pid) : NULL;
 	if (process)
 		forget(supply, process);
+	supply->ended += process != NULL;
+	processes_exit(&supply->processes, task->pid, task->tid, task->time);
+	drop_ended(supply);
 	return 0;
 }
 

@@ -25,6 +25,8 @@ struct bpf_supply {
 	struct supplied_process *items;
 	size_t count, capacity;
 	struct index_map map; /* by pid */
+	size_t ended; /* of them, since those that ended were last forgotten */
+	uint32_t last_generation; /* no two processes have the same */
 	bool some_changed;
 	struct supplied_module *modules; /* by module id */
 	size_t module_capacity, placed_count, evicted, refused;

@@ -488,7 +488,10 @@ static int take_fork(void *context, const struct event_task *task)
 
 static int take_exit(void *context, const struct event_task *task)
 {
-	measure_time(&((struct collector *)context)->measure, task->time);
+	struct collector *collector = context;
+	measure_time(&collector->measure, task->time);
+	if (collector->options.live)
+		processes_exit(&collector->processes, task->pid, task->tid, task->time);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define HELD_MOST 256 /* descriptors */
+#define ROOTS_KEPT 16384 /* processes; of another one it is asked again */
 
 void live_files_init(struct live_files *files)
 {
@@ -60,6 +61,10 @@ const char *live_files_root(struct live_files *files, int32_t pid)
 		return known->root;
 	const char *root = roots_of(&files->roots, pid);
 	if (!known) {
+		if (files->pid_count >= ROOTS_KEPT) {
+			files->pid_count = 0;
+			index_map_clear(&files->pid_map);
+		}
 		index_map_insert(&files->pid_map, hash_u64((uint32_t)pid), (uint32_t)files->pid_count);
 		MEM_ROOM(files->pids, files->pid_count, files->pid_capacity);
 		known = &files->pids[files->pid_count++];

@@ -3,7 +3,12 @@
 #include "base/hash.h"
 #include "process/maps.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define ENDED_LEAST 64 /* fewer are not worth making room */
+#define ENDED_GRACE 2000000000ull /* nanoseconds in which samples of what ended may come */
 
 void processes_init(struct processes *processes, struct modules *modules)
 {
@@ -95,6 +100,7 @@ void processes_mmap(struct processes *processes, int32_t pid, struct mapping map
 		return;
 	}
 	struct process *process = get_process(processes, pid);
+	process->ended = 0;
 	map_set_add(writable(processes, &process->maps, &process->shared), mapping);
 }
 
@@ -114,6 +120,7 @@ void processes_comm(struct processes *processes, int32_t pid, int32_t tid, const
 	map_set_release(process->maps);
 	process->maps = NULL;
 	process->shared = false;
+	process->ended = 0;
 }
 
 void processes_fork(struct processes *processes, int32_t pid, int32_t tid, int32_t parent_pid, int32_t parent_tid)
@@ -123,6 +130,7 @@ void processes_fork(struct processes *processes, int32_t pid, int32_t tid, int32
 	struct thread_name *thread = get_thread(processes, pid, tid);
 	thread->comm = comm;
 	thread->recorded = true;
+	thread->ended = 0;
 	if (pid == parent_pid)
 		return;
 	struct map_set *maps = processes_maps(processes, parent_pid);
@@ -130,6 +138,7 @@ void processes_fork(struct processes *processes, int32_t pid, int32_t tid, int32
 	map_set_release(child->maps); /* a process that had this pid before */
 	child->maps = maps;
 	child->shared = true;
+	child->ended = 0;
 }
 
 const struct map_set *processes_look(const struct processes *processes, int32_t pid)
@@ -161,6 +170,92 @@ const char *processes_comm_of(const struct processes *processes, int32_t pid, in
 	return thread ? strpool_text(&processes->strings, thread->comm) : "";
 }
 
+/* --- those that ended --- */
+
+/* The main thread may end before the others, and exec gives its number to another thread. */
+static bool is_gone(int32_t pid)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	return access(path, F_OK) != 0;
+}
+
+static bool ended_before(uint64_t ended, uint64_t time)
+{
+	return ended && ended < time;
+}
+
+static void forget_processes(struct processes *processes, uint64_t before)
+{
+	size_t kept = 0;
+	index_map_clear(&processes->map);
+	for (size_t i = 0; i < processes->count; i++) {
+		struct process process = processes->items[i];
+		if (ended_before(process.ended, before) && is_gone(process.pid)) {
+			map_set_release(process.maps);
+			continue;
+		}
+		index_map_insert(&processes->map, hash_pid(process.pid), (uint32_t)kept);
+		processes->items[kept++] = process;
+	}
+	processes->count = kept;
+}
+
+/* The main thread stays as long as the process: it gives the others their name. */
+static bool forget_thread(struct processes *processes, const struct thread_name *thread, uint64_t before)
+{
+	bool main_thread = thread->pid == thread->tid;
+	if (!ended_before(thread->ended, before) || (main_thread && !is_gone(thread->pid)))
+		return false;
+	processes->forgotten_threads += thread->recorded && thread->pid > 0;
+	processes->forgotten_processes += thread->recorded && thread->pid > 0 && main_thread;
+	return true;
+}
+
+static void forget_threads(struct processes *processes, uint64_t before)
+{
+	size_t kept = 0;
+	index_map_clear(&processes->thread_map);
+	for (size_t i = 0; i < processes->thread_count; i++) {
+		struct thread_name thread = processes->threads[i];
+		if (forget_thread(processes, &thread, before))
+			continue;
+		index_map_insert(&processes->thread_map, hash_pair((uint32_t)thread.pid, (uint32_t)thread.tid),
+				 (uint32_t)kept);
+		processes->threads[kept++] = thread;
+	}
+	processes->thread_count = kept;
+}
+
+/* All of them are looked at, so that there must be many that ended, and no more than once in a while. */
+static void forget_ended(struct processes *processes, uint64_t time)
+{
+	bool many = processes->ended >= ENDED_LEAST &&
+		    processes->ended * 4 >= processes->count + processes->thread_count;
+	if (!many || time < processes->looked + ENDED_GRACE)
+		return;
+	forget_processes(processes, time - ENDED_GRACE);
+	forget_threads(processes, time - ENDED_GRACE);
+	processes->looked = time;
+	processes->ended = 0;
+}
+
+void processes_exit(struct processes *processes, int32_t pid, int32_t tid, uint64_t time)
+{
+	struct thread_name *thread = find_thread(processes, pid, tid);
+	struct process *process = pid == tid ? find_process(processes, pid) : NULL;
+	if (!time)
+		return;
+	if (thread)
+		thread->ended = time;
+	if (process)
+		process->ended = time;
+	processes->ended++;
+	forget_ended(processes, time);
+}
+
+/* --- who was recorded --- */
+
 static int ascending(const void *left, const void *right)
 {
 	int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
@@ -177,6 +272,6 @@ uint64_t processes_recorded(const struct processes *processes, uint64_t *ret_pro
 	qsort(pids, count, sizeof *pids, ascending);
 	for (size_t i = 0; i < count; i++)
 		distinct += !i || pids[i] != pids[i - 1];
-	*ret_processes = distinct;
-	return count;
+	*ret_processes = distinct + processes->forgotten_processes;
+	return count + processes->forgotten_threads;
 }

@@ -70,12 +70,14 @@ struct process {
 	int32_t pid;
 	struct map_set *maps; /* NULL: none known */
 	bool shared; /* `maps` was handed out: copy before changing */
+	uint64_t ended; /* when its main thread ended; 0: it is there */
 };
 
 struct thread_name {
 	int32_t pid, tid;
 	str_id comm; /* in processes.strings; 0: not known */
 	bool recorded; /* records tell of it: it is one of those that were recorded */
+	uint64_t ended; /* when; 0: it is there */
 };
 
 struct processes {
@@ -90,19 +92,28 @@ struct processes {
 	struct map_set *kernel_maps;
 	bool kernel_shared;
 	uint64_t last_serial;
+	size_t ended; /* how many exits came since those that ended were last forgotten */
+	uint64_t looked; /* when that was, by the time of records */
+	uint64_t forgotten_threads, forgotten_processes; /* which were recorded */
 };
 
 void processes_init(struct processes *processes, struct modules *modules);
 void processes_release(struct processes *processes);
 
 /*
- * What the records say. `pid` −1 is the kernel. An exit changes nothing: samples taken before it may be recorded behind
- * it, and a new process of the same pid begins with a fork or an exec, which replace what was there.
+ * What the records say. `pid` −1 is the kernel. An exit changes nothing at once: samples taken before it may be recorded
+ * behind it, and a new process of the same pid begins with a fork or an exec, which replace what was there.
  */
 void processes_mmap(struct processes *processes, int32_t pid, struct mapping mapping);
 void processes_name(struct processes *processes, int32_t pid, int32_t tid, const char *comm); /* known otherwise */
 void processes_comm(struct processes *processes, int32_t pid, int32_t tid, const char *comm, bool exec);
 void processes_fork(struct processes *processes, int32_t pid, int32_t tid, int32_t parent_pid, int32_t parent_tid);
+
+/*
+ * A live thread ended. Some time after the exit of a process its mappings and names are forgotten, so that memory does
+ * not grow with the number of processes that come and go. Not for files: what ended there may have another pid now.
+ */
+void processes_exit(struct processes *processes, int32_t pid, int32_t tid, uint64_t time);
 
 /* How many threads the records tell of, and of how many processes, without the idle ones. */
 uint64_t processes_recorded(const struct processes *processes, uint64_t *ret_processes);

@@ -4,6 +4,10 @@
 #include "unit.h"
 
 #include <string.h>
+#include <unistd.h>
+
+#define SECOND 1000000000ull
+#define NOBODY 10000000 /* no process has so high a number */
 
 struct fixture {
 	struct modules modules;
@@ -155,6 +159,61 @@ static void a_thread_without_a_name_has_that_of_its_process(void **state)
 	end(f);
 }
 
+/* A process that forks, executes a program and ends, at its second. */
+static void come_and_go(struct processes *p, int32_t pid, uint64_t time)
+{
+	processes_fork(p, pid, pid, 1, 1);
+	processes_comm(p, pid, pid, "short", true);
+	processes_mmap(p, pid, (struct mapping){0x1000, 0x2000, 0, 1});
+	processes_fork(p, pid, pid + NOBODY, pid, pid);
+	processes_exit(p, pid, pid + NOBODY, time);
+	processes_exit(p, pid, pid, time);
+}
+
+static void what_ended_is_forgotten_after_a_while(void **state)
+{
+	(void)state;
+	struct fixture *f = start();
+	struct processes *p = &f->processes;
+	int32_t self = getpid();
+	uint64_t process_count;
+	processes_comm(p, self, self, "self", false);
+	processes_mmap(p, self, (struct mapping){0x1000, 0x2000, 0, 1});
+	processes_exit(p, self, self, SECOND); /* its other threads still run */
+	come_and_go(p, NOBODY, 2 * SECOND);
+	struct map_set *held = processes_maps(p, NOBODY);
+	for (int32_t i = 1; i <= 1000; i++)
+		come_and_go(p, NOBODY + i, (uint64_t)(2 + i) * SECOND);
+	assert_non_null(processes_look(p, NOBODY + 1000));
+	assert_null(processes_look(p, NOBODY + 1));
+	assert_string_equal(processes_comm_of(p, NOBODY + 1, NOBODY + 1), "");
+	assert_non_null(processes_look(p, self));
+	assert_string_equal(processes_comm_of(p, self, self), "self");
+	assert_in_range(p->count, 1, 100);
+	assert_in_range(p->thread_count, 1, 200);
+	/* Samples that have their mappings keep them. */
+	assert_int_equal(map_set_find(held, 0x1000)->module, 1);
+	map_set_release(held);
+	/* They are counted, though. */
+	assert_int_equal(processes_recorded(p, &process_count), 1 + 2 * 1001);
+	assert_int_equal(process_count, 1 + 1001);
+	end(f);
+}
+
+static void a_number_that_is_used_again_is_not_forgotten(void **state)
+{
+	(void)state;
+	struct fixture *f = start();
+	struct processes *p = &f->processes;
+	come_and_go(p, NOBODY, SECOND);
+	processes_fork(p, NOBODY, NOBODY, 1, 1);
+	processes_mmap(p, NOBODY, (struct mapping){0x5000, 0x6000, 0, 2});
+	for (int32_t i = 1; i <= 1000; i++)
+		come_and_go(p, NOBODY + i, (uint64_t)(2 + i) * SECOND);
+	assert_int_equal(map_set_find(processes_look(p, NOBODY), 0x5000)->module, 2);
+	end(f);
+}
+
 static void modules_are_told_apart_by_what_they_are(void **state)
 {
 	(void)state;
@@ -192,6 +251,8 @@ int main(void)
 		cmocka_unit_test(a_child_has_its_parents_mappings_until_it_changes_them),
 		cmocka_unit_test(exec_begins_with_nothing_mapped),
 		cmocka_unit_test(a_thread_without_a_name_has_that_of_its_process),
+		cmocka_unit_test(what_ended_is_forgotten_after_a_while),
+		cmocka_unit_test(a_number_that_is_used_again_is_not_forgotten),
 		cmocka_unit_test(modules_are_told_apart_by_what_they_are),
 	};
 	return cmocka_run_group_tests_name("process", tests, NULL, NULL);
