@@ -11,6 +11,7 @@
 #define FULL_COPY (LAYOUT_COPY_MOST - 4096u) /* bytes of a copy that has no room for another page */
 #define CHUNK 4096 /* elements of the map that are read at a time */
 #define MARKERS 2 /* in a chain: where the kernel's part begins, and that of user space */
+#define RETIRED_LEAST 1024 /* stacks; fewer are not worth making room */
 
 void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, const struct engine_options *options)
 {
@@ -67,19 +68,51 @@ static struct bpf_stack *find_stack(struct bpf_counts *counts, const struct layo
 	return NULL;
 }
 
-static struct bpf_pid *pid_of(struct bpf_counts *counts, int32_t pid)
+static struct bpf_pid *find_pid(struct bpf_counts *counts, int32_t pid)
 {
-	uint64_t hash = hash_u64((uint32_t)pid);
 	struct index_probe probe;
-	for (uint32_t i = index_map_first(&counts->pid_map, hash, &probe); i != INDEX_NONE;
+	for (uint32_t i = index_map_first(&counts->pid_map, hash_u64((uint32_t)pid), &probe); i != INDEX_NONE;
 	     i = index_map_next(&counts->pid_map, &probe))
 		if (counts->pids[i].pid == pid)
 			return &counts->pids[i];
-	index_map_insert(&counts->pid_map, hash, (uint32_t)counts->pid_count);
+	return NULL;
+}
+
+static struct bpf_pid *get_pid(struct bpf_counts *counts, int32_t pid)
+{
+	struct bpf_pid *known = find_pid(counts, pid);
+	if (known)
+		return known;
+	index_map_insert(&counts->pid_map, hash_u64((uint32_t)pid), (uint32_t)counts->pid_count);
 	MEM_ROOM(counts->pids, counts->pid_count, counts->pid_capacity);
 	struct bpf_pid *added = &counts->pids[counts->pid_count++];
 	*added = (struct bpf_pid){pid, INDEX_NONE};
 	return added;
+}
+
+static void add_stack(struct bpf_counts *counts, struct bpf_stack stack)
+{
+	uint32_t number = (uint32_t)counts->count;
+	struct bpf_pid *pid = get_pid(counts, (int32_t)stack.record->key.pid);
+	stack.next = pid->first;
+	MEM_ROOM(counts->stacks, counts->count, counts->capacity);
+	counts->stacks[counts->count++] = stack;
+	pid->first = number;
+	index_map_insert(&counts->map, hash_key(&stack.record->key), number);
+}
+
+/* Retired stacks and their processes leave holes, which are many where processes come and go. */
+static void make_room(struct bpf_counts *counts)
+{
+	size_t count = counts->count;
+	if (counts->retired < RETIRED_LEAST || counts->retired < count / 2)
+		return;
+	counts->count = counts->pid_count = counts->retired = 0;
+	index_map_clear(&counts->map);
+	index_map_clear(&counts->pid_map);
+	for (size_t i = 0; i < count; i++)
+		if (counts->stacks[i].record)
+			add_stack(counts, counts->stacks[i]);
 }
 
 static struct bpf_stack *keep(struct bpf_counts *counts, struct layout_record *record)
@@ -90,13 +123,8 @@ static struct bpf_stack *keep(struct bpf_counts *counts, struct layout_record *r
 		free(record);
 		return known;
 	}
-	uint32_t number = (uint32_t)counts->count;
-	struct bpf_pid *pid = pid_of(counts, (int32_t)record->key.pid);
-	MEM_ROOM(counts->stacks, counts->count, counts->capacity);
-	counts->stacks[counts->count++] = (struct bpf_stack){record, {0}, record->time, pid->first};
-	pid->first = number;
-	index_map_insert(&counts->map, hash_key(&record->key), number);
-	return &counts->stacks[number];
+	add_stack(counts, (struct bpf_stack){.record = record, .time = record->time});
+	return &counts->stacks[counts->count - 1];
 }
 
 static bool is_time(const struct bpf_counts *counts, const struct layout_key *key)
@@ -387,7 +415,8 @@ static int take_out(struct bpf_counts *counts, struct bpf_stack *stack, uint64_t
 
 int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const struct event_sink *sink)
 {
-	uint32_t *link = &pid_of(counts, pid)->first;
+	struct bpf_pid *known = find_pid(counts, pid);
+	uint32_t end = INDEX_NONE, *link = known ? &known->first : &end;
 	uint64_t time = now();
 	int result = 0;
 	while (*link != INDEX_NONE && result >= 0) {
@@ -459,7 +488,7 @@ static int read_counts(struct bpf_counts *counts, const struct event_sink *sink)
 
 int bpf_counts_flush(struct bpf_counts *counts, const struct event_sink *sink)
 {
+	make_room(counts);
 	bool full = counts->count - counts->retired > counts->maps.count_room / 4 * 3;
-	bool stale = counts->retired > counts->maps.count_room;
-	return full || stale ? begin_anew(counts, sink) : read_counts(counts, sink);
+	return full ? begin_anew(counts, sink) : read_counts(counts, sink);
 }
