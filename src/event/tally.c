@@ -118,12 +118,13 @@ static stack_id stack_of(struct tally *tally, const struct stack_frame *frames, 
 static thread_id thread_of(struct tally *tally, const struct batch_sample *sample)
 {
 	const struct thread *last = &tally->profile.threads[tally->thread];
-	if (tally->comm != sample->comm || last->pid != sample->pid || last->tid != sample->tid) {
+	int32_t pid = tally->name_only ? -1 : sample->pid, tid = tally->name_only ? -1 : sample->tid;
+	if (tally->comm != sample->comm || last->pid != pid || last->tid != tid) {
 		tally->thread = profile_thread(
 			&tally->profile,
 			(struct thread){
-				.pid = sample->pid,
-				.tid = sample->tid,
+				.pid = pid,
+				.tid = tid,
 				.comm = profile_string(&tally->profile, sample->comm, strlen(sample->comm)),
 			});
 		tally->comm = sample->comm;

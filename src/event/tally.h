@@ -13,6 +13,7 @@ struct tally {
 	struct profile profile;
 	struct preparer *preparer; /* gets addresses that are new; NULL: nobody */
 	bool unmapped_apart; /* addresses outside all modules are told apart; else they are one frame */
+	bool name_only; /* threads of the same name are one */
 	uint64_t ends[STACK_ENDS]; /* samples, by how their stack ends; others may read them at any time */
 	uint64_t *broken; /* samples whose stack ends as STACK_BROKEN, by module id + 1 of the outermost frame */
 	size_t broken_capacity;
