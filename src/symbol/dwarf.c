@@ -6,6 +6,8 @@
 #define CANDIDATES_MOST 16
 /* Entries of range lists that any file may have read. */
 #define RANGES_LEAST 65536
+/* Bytes of line tables that are read, by their section: units and split units may share one. */
+#define LINES_FACTOR 4
 /* DIEs that are read to make names: a second's worth. */
 #define DIES_MOST ((int64_t)1 << 24)
 
@@ -59,7 +61,7 @@ int dwarf_open(struct dwarf **ret_dwarf, const struct dwarf_files *files, struct
 		return err_set(err, ERR_EMPTY, "the file has no debug information");
 	}
 	atomic_store(&dwarf->dies_left, DIES_MOST);
-	atomic_store(&dwarf->lines_left, 2 * (int64_t)dwarf->main.sections.line.size);
+	atomic_store(&dwarf->lines_left, LINES_FACTOR * (int64_t)dwarf->main.sections.line.size);
 	atomic_store(&dwarf->ranges_left, dwarf_ranges_allowance(&dwarf->main.sections) + RANGES_LEAST);
 	read_code_segments(dwarf, files->elf);
 	dwarf_index_build(dwarf, section_bytes(files->elf, ".debug_aranges"));

@@ -51,13 +51,15 @@ static bool read_table(struct dwarf_lines *lines, const struct dwarf_unit *unit,
 	uint64_t count = cursor_uleb(cursor);
 	for (uint64_t entry = 0; entry < count && content_count && cursor_left(cursor); entry++) {
 		struct dwarf_value path = {0}, directory = {0}, ignored = {0};
+		const uint8_t *start = cursor->at;
 		for (unsigned i = 0; i < content_count; i++) {
 			bool is_path = contents[i].name == DW_LNCT_path;
 			bool is_directory = contents[i].name == DW_LNCT_directory_index;
 			struct dwarf_value *value = is_path ? &path : is_directory ? &directory : &ignored;
 			dwarf_attribute_read(cursor, unit, contents[i], value);
 		}
-		if (cursor->bad)
+		/* Entries without a byte of their own could be any number. */
+		if (cursor->bad || cursor->at == start)
 			return false;
 		if (files)
 			add_file(lines, dwarf_value_string(unit, &path), directory.number);
@@ -92,6 +94,9 @@ bool dwarf_line_header(struct dwarf_lines *lines, struct dwarf_unit *unit)
 	if (cursor.bad || length > cursor_left(&cursor))
 		return false;
 	cursor.end = cursor.at + length;
+	/* Any number of units may claim the same table. */
+	if (atomic_fetch_sub(&unit->file->dwarf->lines_left, (int64_t)length) <= 0)
+		return false;
 	lines->version = cursor_u16(&cursor);
 	lines->address_size = unit->address_size;
 	if (lines->version < 2 || lines->version > 5)

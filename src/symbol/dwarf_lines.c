@@ -194,8 +194,6 @@ static struct dwarf_lines *build_lines(struct dwarf_unit *unit)
 	struct dwarf *dwarf = unit->file->dwarf;
 	if (!dwarf_line_header(lines, unit))
 		return lines;
-	if (atomic_fetch_sub(&dwarf->lines_left, (int64_t)cursor_left(&lines->program)) <= 0)
-		return lines;
 	run_program(lines, dwarf);
 	if (lines->sequence_count)
 		qsort(lines->sequences, lines->sequence_count, sizeof *lines->sequences, compare_sequences);
