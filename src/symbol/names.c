@@ -46,14 +46,19 @@ static const char *kind_of(const struct names_key *key, char kind[KIND_SIZE])
 	return kind;
 }
 
-/* The cache has checked that the bytes are what was put there; this checks that it made sense. */
+/*
+ * The cache has checked that the bytes are what was put there; this checks that it made sense. No two entries share
+ * frames, so that copying all of them takes no more room than the file.
+ */
 static bool make_sense(const struct names *names, const struct head *head)
 {
+	uint32_t next = 0;
 	for (size_t i = 0; i < head->entry_count; i++) {
 		const struct kept_entry *entry = &names->entries[i];
-		if (entry->count > head->frame_count || entry->first > head->frame_count - entry->count ||
+		if (entry->first != next || entry->count > head->frame_count - next ||
 		    (i && entry->address <= names->entries[i - 1].address))
 			return false;
+		next += entry->count;
 	}
 	for (size_t i = 0; i < head->frame_count; i++)
 		if (names->frames[i].name >= head->text_size || names->frames[i].file >= head->text_size)
