@@ -111,7 +111,8 @@ static void sort_walkers(struct walker *walkers, size_t count)
 /* All walkers from `begin` on are at `stack`. */
 static void open_level(struct walk *walk, stack_id stack, size_t begin)
 {
-	sort_walkers(walk->walkers + begin, walk->walker_count - begin);
+	if (walk->walker_count > begin)
+		sort_walkers(walk->walkers + begin, walk->walker_count - begin);
 	MEM_ROOM(walk->levels, walk->level_count, walk->level_capacity);
 	walk->levels[walk->level_count++] =
 		(struct level){.stack = stack, .begin = begin, .at = begin, .end = walk->walker_count};
