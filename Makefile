@@ -7,6 +7,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SAN ?=
 FUZZ_SECONDS ?= 60
+FUZZ_TOTAL ?= 3600
+FUZZ_JOBS ?= 2
 
 # Sanitizer builds have a folder of their own: their objects do not mix with the others.
 ifeq ($(strip $(SAN)),)
@@ -77,7 +79,7 @@ REPLAYERS := $(FUZZERS:%=$(BUILD)/tests/fuzz/%)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all deps deps-build demo test test-programs bench bench-unwind lint format \
-	fuzz fuzz-corpus install uninstall clean help
+	fuzz fuzz-corpus fuzz-long install uninstall clean help
 .PHONY: images FORCE
 
 ##: build wick, its man pages and shell completions
@@ -228,7 +230,7 @@ fuzz: $(FUZZERS:%=fuzz-%)
 
 # Everything is compiled once more, by clang, with the counters that libFuzzer looks at.
 FUZZ_COMPILE := $(FUZZ_CC) $(WICK_CFLAGS) -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-FUZZ_OBJECTS := $(patsubst src/%.c,$(BUILD)/fuzz/obj/%.o,$(filter-out src/cmd/%,$(SOURCES)))
+FUZZ_OBJECTS := $(patsubst src/%.c,$(BUILD)/fuzz/obj/%.o,$(filter-out src/cmd/main.c,$(SOURCES)))
 $(BUILD)/fuzz/obj/%.o: src/%.c | $(BUILD)/libraries
 	@mkdir -p $(@D)
 	@echo '  CC   $@'
@@ -249,6 +251,10 @@ fuzz-%: $(BUILD)/fuzz/bin/%
 	@mkdir -p $(BUILD)/fuzz/found/$* $(BUILD)/fuzz/crashes
 	$< -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=65536 -print_final_stats=1 \
 		-artifact_prefix=$(BUILD)/fuzz/crashes/$*- $(BUILD)/fuzz/found/$* $(wildcard tests/fuzz/corpus/$*)
+
+##: fuzz every parser for an hour in total on two cores (FUZZ_TOTAL, FUZZ_JOBS); ends with a table
+fuzz-long: $(FUZZERS:%=$(BUILD)/fuzz/bin/%)
+	@FUZZ_TOTAL='$(FUZZ_TOTAL)' FUZZ_JOBS='$(FUZZ_JOBS)' tests/fuzz/long $(BUILD) $(FUZZERS)
 
 ##: check formatting, static analysis, includes, shell and web scripts, words
 lint: $(BUILD)/gen/flame.js
