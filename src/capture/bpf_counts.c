@@ -39,6 +39,7 @@ void bpf_counts_release(struct bpf_counts *counts)
 	bpf_held_release(&counts->asleep);
 	free(counts->stacks);
 	free(counts->pids);
+	free(counts->ended);
 	free(counts->chain);
 }
 
@@ -413,15 +414,31 @@ static int take_out(struct bpf_counts *counts, struct bpf_stack *stack, uint64_t
 	return result;
 }
 
-int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const struct event_sink *sink)
+/* Retires stacks of one process: all, those of thread `tid`, or those of threads that ended. */
+enum whose { WHOSE_ALL, WHOSE_THREAD, WHOSE_ENDED };
+
+static int compare_threads(const void *left, const void *right)
 {
-	struct bpf_pid *known = find_pid(counts, pid);
-	uint32_t end = INDEX_NONE, *link = known ? &known->first : &end;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	return a < b ? -1 : a > b;
+}
+
+static bool is_wanted(const struct bpf_counts *counts, const struct bpf_stack *stack, enum whose whose, uint32_t tid)
+{
+	uint32_t own = stack->record->key.tid;
+	return whose == WHOSE_ALL || (whose == WHOSE_THREAD && own == tid) ||
+	       (whose == WHOSE_ENDED && bsearch(&own, counts->ended, counts->ended_count, sizeof own, compare_threads));
+}
+
+static int retire(struct bpf_counts *counts, struct bpf_pid *pid, enum whose whose, uint32_t tid,
+		  const struct event_sink *sink)
+{
+	uint32_t *link = &pid->first;
 	uint64_t time = now();
 	int result = 0;
 	while (*link != INDEX_NONE && result >= 0) {
 		struct bpf_stack *stack = &counts->stacks[*link];
-		if (tid >= 0 && (int32_t)stack->record->key.tid != tid) {
+		if (!is_wanted(counts, stack, whose, tid)) {
 			link = &stack->next;
 			continue;
 		}
@@ -433,6 +450,31 @@ int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const
 		*link = stack->next;
 		counts->retired++;
 	}
+	return result;
+}
+
+int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const struct event_sink *sink)
+{
+	struct bpf_pid *known = find_pid(counts, pid);
+	return known ? retire(counts, known, tid < 0 ? WHOSE_ALL : WHOSE_THREAD, (uint32_t)tid, sink) : 0;
+}
+
+void bpf_counts_ended(struct bpf_counts *counts, int32_t tid)
+{
+	MEM_ROOM(counts->ended, counts->ended_count, counts->ended_capacity);
+	counts->ended[counts->ended_count++] = (uint32_t)tid;
+}
+
+/* All at once: a process may have many stacks, and threads that end all the time. */
+static int retire_ended(struct bpf_counts *counts, const struct event_sink *sink)
+{
+	int result = 0;
+	if (!counts->ended_count)
+		return 0;
+	qsort(counts->ended, counts->ended_count, sizeof *counts->ended, compare_threads);
+	for (size_t i = 0; i < counts->pid_count && result >= 0; i++)
+		result = retire(counts, &counts->pids[i], WHOSE_ENDED, 0, sink);
+	counts->ended_count = 0;
 	return result;
 }
 
@@ -488,6 +530,9 @@ static int read_counts(struct bpf_counts *counts, const struct event_sink *sink)
 
 int bpf_counts_flush(struct bpf_counts *counts, const struct event_sink *sink)
 {
+	int result = retire_ended(counts, sink);
+	if (result < 0)
+		return result;
 	make_room(counts);
 	bool full = counts->count - counts->retired > counts->maps.count_room / 4 * 3;
 	return full ? begin_anew(counts, sink) : read_counts(counts, sink);

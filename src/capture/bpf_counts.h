@@ -32,6 +32,8 @@ struct bpf_counts {
 	struct bpf_pid *pids;
 	size_t pid_count, pid_capacity;
 	struct index_map pid_map;
+	uint32_t *ended; /* threads, since the counts were read; their processes go on */
+	size_t ended_count, ended_capacity;
 	uint64_t told; /* samples */
 	uint64_t read; /* when all counts were */
 	uint64_t *chain; /* room for one */
@@ -47,6 +49,8 @@ void bpf_counts_asleep(struct bpf_counts *counts, const struct event_sample *sam
 int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, const struct event_sink *sink);
 /* tid −1: all threads of the process */
 int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const struct event_sink *sink);
+/* A thread that is not all of its process ended: its stacks are retired when the counts are read. */
+void bpf_counts_ended(struct bpf_counts *counts, int32_t tid);
 /*
  * Tells time that a thread spent and that is in no map: `key` is that of the wait, or of the last one of a thread that
  * runs; `left` is enum layout_left_with and `state` enum layout_state. A count of 0 is one that no program saw.

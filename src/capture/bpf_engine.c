@@ -252,6 +252,8 @@ int engine_retire(struct engine *engine, int32_t pid, int32_t tid, const struct 
 
 int engine_exit(struct engine *engine, const struct event_task *task, const struct event_sink *sink)
 {
+	if (task->pid != task->tid)
+		bpf_counts_ended(&engine->counts, task->tid);
 	return engine->waits.counted ? bpf_waits_exit(&engine->counts, &engine->waits, task, sink) : 0;
 }
 

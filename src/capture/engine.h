@@ -120,7 +120,10 @@ int engine_deliver(struct engine *engine, uint64_t number, const struct event_si
  * mapped in it changes.
  */
 int engine_retire(struct engine *engine, int32_t pid, int32_t tid, const struct event_sink *sink);
-/* A thread ended: gives the time that it ran and that was not told yet. */
+/*
+ * A thread ended: gives the time that it ran and that was not told yet. Its stacks are forgotten when the counts are
+ * given next.
+ */
 int engine_exit(struct engine *engine, const struct event_task *task, const struct event_sink *sink);
 /* True when the mapping took the place of another, which engine_early() noticed. */
 bool engine_replaced(struct engine *engine, const struct event_mmap *mmap);

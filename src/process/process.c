@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define ENDED_LEAST 64 /* fewer are not worth making room */
-#define ENDED_GRACE 2000000000ull /* nanoseconds in which samples of what ended may come */
+#define ENDED_GRACE 5000000000ull /* nanoseconds in which samples of what ended may come */
 
 void processes_init(struct processes *processes, struct modules *modules)
 {
