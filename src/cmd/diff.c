@@ -148,6 +148,7 @@ struct run {
 	struct diff_view view;
 	struct buf notes[3];
 	size_t note_count;
+	bool warned_of_sums; /* of a single run */
 };
 
 static bool is(const char *text, const char *word)
@@ -234,6 +235,7 @@ static int load_run(struct run *run, enum diff_side side, const char *path)
 	if (code < 0)
 		code = input_tree_options(&profile, &run->options.input, &tree);
 	if (code < 0) {
+		run->warned_of_sums |= profile.quality.overflows > 0;
 		if (!run->diff.runs[DIFF_BEFORE] && side == DIFF_BEFORE)
 			run->diff.options.tree = tree;
 		if (is(run->options.format, "text"))
@@ -408,6 +410,8 @@ static int compare(struct run *run)
 	int code = load(run);
 	if (code < 0) {
 		diff_compare(&run->diff);
+		if (!run->warned_of_sums)
+			input_say_overflows(&run->diff.profile.quality);
 		for (size_t i = 0; i < options->fail_if.count; i++)
 			gate_check(&run->gates[i], &run->diff, options->fail_on_noise);
 		fill_view(run);

@@ -211,9 +211,6 @@ static int load_all(struct profile *profile, struct input_options *options, cons
 			options->perl_event = mem_strdup(profile_text(profile, profile->values[first].name));
 	}
 	say_report(&report);
-	if (profile->quality.overflows)
-		say_warning("the sum of the counts does not fit into 64 bits; %llu limited to the maximum",
-			    (unsigned long long)profile->quality.overflows);
 	if (profile->sample_count || !filter->any)
 		return -1;
 	say_error("no sample matches the filters");
@@ -298,6 +295,22 @@ static void say_filtered(const struct profile *profile, value_id value)
 		    profile_text(profile, profile->values[value].name), count.data);
 }
 
+void input_say_overflows(const struct quality *quality)
+{
+	if (quality->overflows)
+		say_warning("the sum of the weights does not fit into 64 bits; sums are limited to %lld",
+			    (long long)INT64_MAX);
+}
+
+/* For every output at once: whichever sums it shows are sums of these weights. */
+static void check_sums(struct profile *profile, const struct calltree_options *tree)
+{
+	for (size_t i = 0; i < 2; i++)
+		if (tree->values[i] < profile->value_count && !profile_sums_fit(profile, tree->values[i]))
+			profile->quality.overflows++;
+	input_say_overflows(&profile->quality);
+}
+
 int input_tree_options(struct profile *profile, const struct input_options *options, struct calltree_options *ret)
 {
 	/* Read as the Perl script does, text has marks, source lines and ids in its names. */
@@ -319,6 +332,7 @@ int input_tree_options(struct profile *profile, const struct input_options *opti
 	};
 	if (profile->differential) {
 		ret->values[1] = 1;
+		check_sums(profile, ret);
 		return -1;
 	}
 	bool join = !options->has_recording && !options->perl;
@@ -328,5 +342,6 @@ int input_tree_options(struct profile *profile, const struct input_options *opti
 	profile_keep_value(profile, ret->values[0]);
 	if (profile->quality.filtered && !options->event_filter)
 		say_filtered(profile, ret->values[0]);
+	check_sums(profile, ret);
 	return -1;
 }

@@ -135,7 +135,13 @@ int input_load(struct profile *profile, struct input_options *options, const str
 /* How good a recording was, on standard error; nothing for text. For commands whose output does not say it. */
 void input_say_quality(const struct profile *profile, const struct input_options *options);
 
-/* Which value type is shown (says when others are left out), and how labels are made. -1 to go on, else exit code. */
+/* Warns of sums that were held at the limit of 64 bits. */
+void input_say_overflows(const struct quality *quality);
+
+/*
+ * Which value type is shown (says when others are left out, and when its weights do not add up in 64 bits), and how
+ * labels are made. -1 to go on, else exit code.
+ */
 int input_tree_options(struct profile *profile, const struct input_options *options, struct calltree_options *ret);
 
 #endif

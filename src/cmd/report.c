@@ -478,8 +478,6 @@ static int report_loaded(struct run *run)
 	run->report.profile = &run->profile;
 	run->report.value = run->tree_options.values[0];
 	run->report.total = profile_total(&run->profile, run->report.value);
-	if (run->report.total == INT64_MAX && !run->profile.quality.overflows)
-		run->profile.quality.overflows = 1;
 	run->report.inputs = run->files.items;
 	run->report.limit = (size_t)options->limit;
 	fit_terminal(run);

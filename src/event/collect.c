@@ -62,6 +62,7 @@ struct collector {
 	uint64_t first_time;
 	bool has_first_time;
 	uint64_t lost, lost_records;
+	uint64_t overflows; /* weights of single samples that int64_t does not hold */
 	struct measure measure;
 };
 
@@ -420,6 +421,7 @@ static int take_sample(void *context, const struct event_sample *event)
 		return 0;
 	uint64_t count = event->count ? event->count : 1;
 	uint64_t weight = source.weighs_one || !event->period ? count : event->period;
+	collector->overflows += weight > INT64_MAX;
 	if (!collector->filling)
 		collector->filling = batch_queue_take_empty(collector->queue);
 	add_to_batch(collector, event, comm, &source, weight);
@@ -686,6 +688,7 @@ void collector_finish(struct collector *collector, struct profile *profile)
 		pthread_join(thread, NULL);
 	profile->quality.lost += collector->lost;
 	profile->quality.lost_records += collector->lost_records;
+	profile->quality.overflows += collector->overflows;
 	add_extent(collector, profile);
 	advise(collector, profile);
 }

@@ -180,7 +180,7 @@ void diff_compare(struct diff *diff)
 	options.names = LABELS_FULL;
 	calltree_build(&diff->tree, &diff->profile, &options);
 	for (int side = 0; side < 2; side++)
-		if (diff->tree.total[side][0] == INT64_MAX)
+		if (!profile_sums_fit(&diff->profile, (value_id)side))
 			diff->profile.quality.overflows++;
 	fill_rows(diff);
 	diff_judge(diff);

@@ -321,6 +321,18 @@ int64_t profile_total(const struct profile *profile, value_id value)
 	return total;
 }
 
+bool profile_sums_fit(const struct profile *profile, value_id value)
+{
+	int64_t up = 0, down = 0; /* every sum lies between them */
+	bool fits = true;
+	for (size_t i = 0; i < profile->sample_count && fits; i++) {
+		int64_t weight = profile->samples[i].weight, *sum = weight < 0 ? &down : &up;
+		if (profile->samples[i].value == value)
+			fits = !__builtin_add_overflow(*sum, weight, sum);
+	}
+	return fits;
+}
+
 value_id profile_first_value(const struct profile *profile)
 {
 	value_id first = PROFILE_NONE;

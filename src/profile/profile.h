@@ -168,6 +168,8 @@ bool *profile_stacks_that_fit(const struct profile *profile, const struct profil
 
 /* Sum of the weights of one value type, held at the limits of int64_t. */
 int64_t profile_total(const struct profile *profile, value_id value);
+/* False when some sum of its weights does not fit into int64_t: outputs that add them up may hold it at the limit. */
+bool profile_sums_fit(const struct profile *profile, value_id value);
 /* The value type whose first sample came first; PROFILE_NONE when there is none. */
 value_id profile_first_value(const struct profile *profile);
 

@@ -121,6 +121,8 @@ void top_draw_figures(struct top_drawing *d)
 			top_put_whole(&line, STYLE_PLAIN, text.data);
 		}
 	}
+	if (d->content->standings->total == INT64_MAX)
+		top_put_whole(&line, STYLE_HOT, " · sum too large for 64 bits");
 	top_line_end(d, &line);
 }
 

@@ -145,10 +145,44 @@ Single bad lines are counted and left out; the good ones stay.
   wick: warning: standard input:1: count does not fit into 64 bits; line skipped
   b 2
   $ printf 'a 9223372036854775807\na 5\n' | wick fold
-  wick: warning: the sum of the counts does not fit into 64 bits; 1 limited to the maximum
+  wick: warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
   a 9223372036854775807
   $ printf 'a;b 1' | wick fold
   a;b 1
+
+Every command warns of sums that do not fit, also of those that only its output has. A single large weight is none.
+
+  $ printf 'a;b 9223372036854775807\na;c 9223372036854775807\n' >large
+  $ printf 'a;b 9223372036854775807\n' >one
+  $ for c in fold report 'report --format json' 'report --by thread' flame 'flame --flamechart' 'diff one' 'diff --format json one' 'diff --format svg one' 'diff --format folded one'; do echo "$c"; wick $c large 2>&1 >/dev/null | grep 64; done
+  fold
+  wick: warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
+  report
+  wick: warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
+  report --format json
+  wick: warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
+  report --by thread
+  wick: warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
+  flame
+  wick: warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
+  flame --flamechart
+  wick: warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
+  diff one
+  wick: warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
+  diff --format json one
+  wick: warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
+  diff --format svg one
+  wick: warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
+  diff --format folded one
+  wick: warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
+  $ wick fold one; wick report one | head -1; wick flame one >one.svg
+  a;b 9223372036854775807
+  Total   9,223,372,036,854,775,807 samples
+  $ wick report --format json large 2>/dev/null | grep -o '"overflows": [0-9]*'
+  "overflows": 1
+  $ wick diff --before one --after one one --format json 2>&1 | grep -o 'warning.*\|"overflows": [0-9]*'
+  warning: the sum of the weights does not fit into 64 bits; sums are limited to 9223372036854775807
+  "overflows": 1
 
 The last stack of perf script text counts when its last line is whole; one that is cut off is left out, with a warning.
 

@@ -92,6 +92,27 @@ static void sums_hold_at_the_limit_and_are_counted(void **state)
 	profile_release(&p);
 }
 
+static void sums_of_different_stacks_may_not_fit(void **state)
+{
+	(void)state;
+	struct profile p;
+	profile_init(&p);
+	value_id value = profile_value(&p, "samples", "samples"), other = profile_value(&p, "cycles", "cycles");
+	stack_id stack = profile_stack(&p, STACK_ROOT, named(&p, "a"));
+	assert_true(profile_sums_fit(&p, value));
+	profile_add(&p, THREAD_UNKNOWN, stack, value, INT64_MAX);
+	profile_add(&p, THREAD_UNKNOWN, stack, other, INT64_MAX);
+	assert_true(profile_sums_fit(&p, value));
+	stack = profile_stack(&p, stack, named(&p, "b"));
+	profile_add(&p, THREAD_UNKNOWN, stack, value, -1);
+	assert_true(profile_sums_fit(&p, value));
+	stack = profile_stack(&p, stack, named(&p, "c"));
+	profile_add(&p, THREAD_UNKNOWN, stack, value, 1);
+	assert_false(profile_sums_fit(&p, value));
+	assert_true(profile_sums_fit(&p, other));
+	profile_release(&p);
+}
+
 static void decimals_rescale_exactly(void **state)
 {
 	(void)state;
@@ -238,6 +259,7 @@ int main(void)
 		cmocka_unit_test(equal_things_have_equal_ids),
 		cmocka_unit_test(equal_samples_add_up_unless_order_is_kept),
 		cmocka_unit_test(sums_hold_at_the_limit_and_are_counted),
+		cmocka_unit_test(sums_of_different_stacks_may_not_fit),
 		cmocka_unit_test(decimals_rescale_exactly),
 		cmocka_unit_test(merging_translates_every_id),
 		cmocka_unit_test(following_gives_what_grew),
