@@ -13,6 +13,8 @@ struct confine_options {
 	const char *also; /* another one */
 	bool cache; /* the cache on disk is used */
 	pid_t command; /* that gets signals; 0: none */
+	bool own_directory; /* the place was created by this run */
+	bool recording;
 	bool kernel_stacks; /* of sleeping threads are read */
 };
 

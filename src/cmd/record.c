@@ -162,6 +162,8 @@ static void give_up_privileges(struct record_run *run)
 		.output = run->single ? run->folder : NULL,
 		.cache = run->options.input.cache,
 		.command = recorder_command(run->recorder),
+		.own_directory = run->made_folder,
+		.recording = true,
 		.kernel_stacks = recorder_lists_sleepers(run->recorder),
 	};
 	run->sandbox = confine(&options, &reason);

@@ -29,3 +29,14 @@ bool capabilities_keep(uint64_t kept)
 	}
 	return syscall(SYS_capset, &header, data) == 0;
 }
+
+uint64_t capabilities_needed(bool recording, bool kernel_stacks)
+{
+	uint64_t needed = CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYSLOG);
+	if (recording)
+		needed |= CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_CHECKPOINT_RESTORE) | CAPABILITY(CAP_PERFMON) |
+			  CAPABILITY(CAP_BPF) | CAPABILITY(CAP_IPC_LOCK) | CAPABILITY(CAP_SYS_NICE);
+	if (kernel_stacks)
+		needed |= CAPABILITY(CAP_SYS_ADMIN);
+	return needed;
+}

@@ -9,13 +9,10 @@
 #define CAPABILITY(number) ((uint64_t)1 << (number))
 
 /*
- * To observe: files and processes of others, addresses and events of the kernel, memory for rings, and a priority that
- * keeps up with them. With CAP_BPF maps are created; the filter does not allow to load programs.
+ * What a process in the sandbox keeps, to observe: files of others and addresses of the kernel; for a recording also
+ * memory of processes, events, rings, a priority that keeps up with them, and maps of BPF programs.
  */
-#define CAPABILITIES_TO_OBSERVE                                                                  \
-	(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_SYSLOG) | \
-	 CAPABILITY(CAP_CHECKPOINT_RESTORE) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_BPF) |    \
-	 CAPABILITY(CAP_IPC_LOCK) | CAPABILITY(CAP_SYS_NICE))
+uint64_t capabilities_needed(bool recording, bool kernel_stacks);
 
 /* The effective ones, as bits. */
 uint64_t capabilities_read(void);

@@ -28,7 +28,10 @@
 #endif
 
 /* The sanitizers look for leaks at the end from a process of their own, which stops the threads. */
-#if defined(__SANITIZE_ADDRESS__)
+#if !defined(__has_feature)
+#define __has_feature(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #define SANITIZED 1
 #else
 #define SANITIZED 0
@@ -68,7 +71,6 @@ static const uint32_t allowed[] = {
 	SYS_faccessat,
 	SYS_getdents64,
 	SYS_getcwd,
-	SYS_fcntl,
 	SYS_flock,
 	SYS_fsync,
 	SYS_fdatasync,
@@ -129,9 +131,6 @@ static const uint32_t allowed[] = {
 	SYS_exit_group,
 	SYS_wait4,
 	SYS_waitid,
-	SYS_pidfd_open,
-	SYS_process_vm_readv,
-	SYS_perf_event_open,
 	SYS_capget,
 	SYS_capset,
 	SYS_umask,
@@ -171,7 +170,16 @@ static const uint32_t brokered[] = {
 #endif
 };
 
-static const uint32_t terminal_requests[] = {TCGETS, TCSETS, TCSETSW, TCSETSF, TIOCGWINSZ, TIOCGPGRP, FIONREAD};
+/* Only for a recording. Of events, the broker sees what they are. */
+static const uint32_t allowed_to_record[] = {SYS_pidfd_open, SYS_process_vm_readv};
+
+/* Not the ones by which the kernel sends signals, nor locks and leases of files that are only read. */
+static const uint32_t descriptor_commands[] = {
+	F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETPIPE_SZ, F_SETPIPE_SZ, F_ADD_SEALS,
+};
+
+static const uint32_t terminal_requests[] = {TCGETS,   TCSETS,   TCSETSW,    TCSETSF,   TCGETS2, TCSETS2,
+					     TCSETSW2, TCSETSF2, TIOCGWINSZ, TIOCGPGRP, FIONREAD};
 
 /* No programs are loaded: only what is done with maps, and the iterator that lists registers. */
 static const uint32_t bpf_commands[] = {
@@ -323,7 +331,13 @@ static void check_tasks(struct program *program, pid_t command)
 		if_argument_is(program, SYS_kill, 0, (uint32_t)command);
 	if_argument_is(program, SYS_prlimit64, 0, 0);
 	if_argument_is(program, SYS_sched_setaffinity, 0, 0);
-	if_argument_is(program, SYS_setpriority, 1, 0);
+	unsigned short own = begin_call(program, SYS_setpriority);
+	load_argument(program, 0);
+	JUMP(BPF_JMP | BPF_JEQ | BPF_K, PRIO_PROCESS, 1, 0);
+	answer(program, DENY);
+	load_argument(program, 1);
+	if_equal(program, 0, SECCOMP_RET_ALLOW);
+	end_call(program, own, DENY);
 	if_argument(program, SYS_prctl, 0, (const uint32_t[]){PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_SET_VMA},
 		    4);
 }
@@ -337,6 +351,14 @@ static void check_requests(struct program *program)
 	STATEMENT(BPF_ALU | BPF_AND | BPF_K, 0xff00);
 	if_equal(program, PERF_IOCTL_TYPE, SECCOMP_RET_ALLOW);
 	end_call(program, begun, DENY);
+	if_argument(program, SYS_fcntl, 1, descriptor_commands, COUNT(descriptor_commands));
+}
+
+static void check_recording(struct program *program)
+{
+	for (size_t i = 0; i < COUNT(allowed_to_record); i++)
+		if_equal(program, allowed_to_record[i], SECCOMP_RET_ALLOW);
+	if_equal(program, SYS_perf_event_open, SECCOMP_RET_USER_NOTIF);
 	if_argument(program, SYS_bpf, 0, bpf_commands, COUNT(bpf_commands));
 }
 
@@ -350,7 +372,7 @@ static void allow_sanitizers(struct program *program)
 #endif
 }
 
-static void write_program(struct program *program, pid_t command)
+static void write_program(struct program *program, bool recording, pid_t command)
 {
 	load(program, offsetof(struct seccomp_data, arch));
 	JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCH, 1, 0);
@@ -366,13 +388,15 @@ static void write_program(struct program *program, pid_t command)
 	check_memory(program);
 	check_tasks(program, command);
 	check_requests(program);
+	if (recording)
+		check_recording(program);
 	answer(program, DENY);
 }
 
-int filter_install(pid_t command)
+int filter_install(bool recording, pid_t command)
 {
 	struct program program = {.count = 0};
-	write_program(&program, command);
+	write_program(&program, recording, command);
 	if (program.count == INSTRUCTIONS_MAX)
 		return -E2BIG;
 	struct sock_fprog filter = {.len = program.count, .filter = program.code};

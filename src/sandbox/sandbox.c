@@ -14,22 +14,45 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-void sandbox_add_directory(struct sandbox_options *options, int directory)
+void sandbox_add_place(struct sandbox_options *options, int directory, const char *stem, const char *ending)
 {
-	if (directory >= 0 && options->directory_count < SANDBOX_DIRECTORIES_MAX)
-		options->directories[options->directory_count++] = directory;
+	if (directory < 0 || options->place_count == SANDBOX_PLACES_MAX || strlen(stem) > SANDBOX_NAME_MAX ||
+	    strlen(ending) > SANDBOX_NAME_MAX)
+		return;
+	struct sandbox_place *place = &options->places[options->place_count++];
+	place->directory = directory;
+	memcpy(place->stem, stem, strlen(stem) + 1);
+	memcpy(place->ending, ending, strlen(ending) + 1);
 }
 
-void sandbox_add_parent(struct sandbox_options *options, const char *path)
+bool sandbox_add_output(struct sandbox_options *options, const char *path)
 {
-	char parent[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	int length = slash == path ? 1 : slash ? (int)(slash - path) : 0;
-	snprintf(parent, sizeof parent, "%.*s", length, path);
-	sandbox_add_directory(options, open(length ? parent : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	char parent[PATH_MAX], stem[SANDBOX_NAME_MAX + 1];
+	struct stat status;
+	if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
+		if (options->file_count < SANDBOX_FILES_MAX && !S_ISDIR(status.st_mode))
+			options->files[options->file_count++] = (struct sandbox_file){status.st_dev, status.st_ino};
+		return false;
+	}
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *ending = strrchr(name, '.');
+	if (!ending || ending == name)
+		ending = name + strlen(name);
+	snprintf(parent, sizeof parent, "%.*s",
+		 slash == path ? 1 :
+		 slash         ? (int)(slash - path) :
+				 1,
+		 slash ? path : ".");
+	snprintf(stem, sizeof stem, "%.*s", (int)(ending - name), name);
+	int directory = *stem ? open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	size_t count = options->place_count;
+	sandbox_add_place(options, directory, stem, ending);
+	if (directory >= 0 && options->place_count == count)
+		close(directory);
+	return options->place_count > count;
 }
 
 bool sandbox_is_needed(void)
@@ -66,7 +89,8 @@ static bool start_broker(struct sandbox *sandbox, const struct sandbox_options *
 static bool install_filter(const struct sandbox *sandbox, const struct sandbox_options *options)
 {
 	char byte;
-	int listener = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : filter_install(options->command);
+	int listener = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno :
+								filter_install(options->recording, options->command);
 	if (listener < 0) {
 		errno = -listener;
 		return false;
@@ -82,7 +106,7 @@ static bool install_filter(const struct sandbox *sandbox, const struct sandbox_o
 int sandbox_enter(struct sandbox **ret_sandbox, const struct sandbox_options *options, struct err *err)
 {
 	struct sandbox *sandbox = mem_zalloc(1, sizeof *sandbox);
-	uint64_t kept = CAPABILITIES_TO_OBSERVE | (options->kernel_stacks ? CAPABILITY(CAP_SYS_ADMIN) : 0);
+	uint64_t kept = capabilities_needed(options->recording, options->kernel_stacks);
 	sandbox->socket = -1;
 	int result = 0;
 	if (!start_broker(sandbox, options))
@@ -91,10 +115,14 @@ int sandbox_enter(struct sandbox **ret_sandbox, const struct sandbox_options *op
 		result = err_set(err, ERR_SYSTEM, "cannot install the seccomp filter: %s", strerror(errno));
 	else if (!capabilities_keep(kept))
 		result = err_set(err, ERR_SYSTEM, "cannot drop capabilities: %s", strerror(errno));
-	if (!result)
+	if (!result) {
 		*ret_sandbox = sandbox;
-	else
-		sandbox_leave(sandbox);
+		return 0;
+	}
+	sandbox_leave(sandbox);
+	/* Who is not root can write to the same files without capabilities. */
+	if (geteuid())
+		capabilities_keep(kept);
 	return result;
 }
 

@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #define MAGIC "WICKKEPT"
-#define SUFFIX ".wick" /* of every entry: nothing else is ever removed */
-#define TEMPORARY_PREFIX ".wick-new-"
 #define ROOT_FOLDER "/var/cache/wick" /* where the home is not root's */
 #define TEMPORARY_SECONDS 3600 /* after that its writer has died */
 #define TOUCH_SECONDS 600 /* time of last use is no more exact than this */
@@ -114,7 +112,7 @@ static bool entry_name(char name[NAME_SIZE], const struct build_id *id, const st
 		return false;
 	if (file)
 		snprintf(of_file, sizeof of_file, ".%" PRIx64 "-%" PRIx64, file->device, file->inode);
-	int length = snprintf(name, NAME_SIZE, "%s%s.%s" SUFFIX, build_id_text(id, text), of_file, kind);
+	int length = snprintf(name, NAME_SIZE, "%s%s.%s" CACHE_ENTRIES, build_id_text(id, text), of_file, kind);
 	return length > 0 && length < NAME_SIZE;
 }
 
@@ -213,7 +211,7 @@ static int compare_use(const void *a, const void *b)
 /* Removes what a dead writer left; true when it is a temporary file. */
 static bool is_temporary(const struct cache *cache, const char *name, const struct stat *status)
 {
-	if (strncmp(name, TEMPORARY_PREFIX, sizeof TEMPORARY_PREFIX - 1))
+	if (strncmp(name, CACHE_TEMPORARIES, sizeof CACHE_TEMPORARIES - 1))
 		return false;
 	if (time(NULL) - status->st_mtime > TEMPORARY_SECONDS)
 		unlinkat(cache->folder, name, 0);
@@ -225,7 +223,7 @@ static bool is_entry(const struct cache *cache, const char *name)
 {
 	size_t length = strlen(name);
 	char magic[sizeof MAGIC - 1];
-	if (length < sizeof SUFFIX || strcmp(name + length - (sizeof SUFFIX - 1), SUFFIX))
+	if (length < sizeof CACHE_ENTRIES || strcmp(name + length - (sizeof CACHE_ENTRIES - 1), CACHE_ENTRIES))
 		return false;
 	int fd = openat(cache->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool fine = fd >= 0 && read(fd, magic, sizeof magic) == sizeof magic && !memcmp(magic, MAGIC, sizeof magic);
@@ -306,7 +304,7 @@ bool cache_put(struct cache *cache, const struct build_id *id, const struct file
 	pthread_mutex_lock(&cache->lock);
 	unsigned number = cache->temporaries++;
 	pthread_mutex_unlock(&cache->lock);
-	snprintf(temporary, sizeof temporary, TEMPORARY_PREFIX "%ld-%u", (long)getpid(), number);
+	snprintf(temporary, sizeof temporary, CACHE_TEMPORARIES "%ld-%u", (long)getpid(), number);
 	/* In another PID namespace the same number can be in use: then this entry is not kept. */
 	int fd = openat(cache->folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)

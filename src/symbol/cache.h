@@ -12,6 +12,10 @@
 
 #define CACHE_USUAL ((uint64_t)512 << 20)
 
+/* Names of files in its directory: how those of entries end, and how those begin that are not complete. */
+#define CACHE_ENTRIES ".wick"
+#define CACHE_TEMPORARIES ".wick-new-"
+
 struct cache;
 
 /*

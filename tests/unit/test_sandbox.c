@@ -7,13 +7,16 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/openat2.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,14 +30,19 @@
 	} while (0)
 #define DENIED(call) MUST((errno = 0, (call)) < 0 && errno == EPERM)
 
-static struct sandbox *enter(const char *directory, pid_t command, uid_t owner)
+static struct sandbox *enter_with(struct sandbox_options options)
 {
-	struct sandbox_options options = {.command = command, .owner = owner, .group = owner};
 	struct sandbox *sandbox = NULL;
 	struct err err = {0};
-	sandbox_add_directory(&options, open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC));
 	MUST(sandbox_enter(&sandbox, &options, &err) == 0);
 	return sandbox;
+}
+
+static struct sandbox *enter(const char *directory, pid_t command, uid_t owner)
+{
+	struct sandbox_options options = {.command = command, .recording = true, .owner = owner, .group = owner};
+	sandbox_add_place(&options, open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC), "", "");
+	return enter_with(options);
 }
 
 static void in_child(void (*check)(void))
@@ -42,7 +50,7 @@ static void in_child(void (*check)(void))
 	int status;
 	if (geteuid() || !sandbox_is_needed())
 		skip();
-	shell("rm -rf in out; mkdir in out; printf old >in/file; printf old >out/file; ln -s ../out/file in/link; "
+	shell("rm -rf in out empty; mkdir in out empty; printf old >in/file; printf old >out/file; ln -s ../out/file in/link; "
 	      "ln -s ../out in/away");
 	pid_t child = fork();
 	if (!child) {
@@ -102,15 +110,65 @@ static void write_elsewhere(void)
 	MUST(fstat(fd, &status) == 0 && status.st_size == 3 && status.st_uid == 0);
 }
 
-/* No device is opened that is not harmless, though its directory is allowed. */
-static void write_devices(void)
+/* Neither devices nor files with other names are opened, though their directory is allowed. */
+static void write_special(void)
 {
 	MUST(mknod("in/disk", S_IFBLK | 0600, 7 << 8) == 0 && mknod("in/memory", S_IFCHR | 0600, 1 << 8 | 1) == 0);
-	MUST(mknod("in/null", S_IFCHR | 0600, 1 << 8 | 3) == 0);
+	MUST(link("out/file", "in/hard") == 0);
 	enter("in", 0, (uid_t)-1);
 	DENIED(open("in/disk", O_WRONLY));
+	DENIED(open("in/disk", O_WRONLY | O_CREAT, 0600));
 	DENIED(open("in/memory", O_RDWR));
-	MUST(open("in/null", O_WRONLY) >= 0);
+	DENIED(open("in/hard", O_WRONLY));
+	DENIED(open("in", O_TMPFILE | O_RDWR, 0600));
+	MUST(open("/dev/null", O_WRONLY) >= 0);
+}
+
+/* Of the directory of an output, only its name is allowed, with what is added to it. */
+static void write_one_output(void)
+{
+	struct sandbox_options options = {.owner = (uid_t)-1};
+	MUST(sandbox_add_output(&options, "in/x.svg"));
+	enter_with(options);
+	static const char *const good[] = {"in/x.svg", "in/x.svg.part", "in/x.svg.old", "in/x-wall.svg",
+					   "in/.x.svg.wick-12-0"};
+	static const char *const bad[] = {
+		"in/y.svg", "in/x.sh", "in/.x.svg", "in/x.svg.sh", "in/.y.svg.wick-1-0", "in/.x.svg.wick-1-0.sh",
+		"out/x.svg"};
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+		MUST(open(good[i], O_WRONLY | O_CREAT, 0600) >= 0);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		DENIED(open(bad[i], O_WRONLY | O_CREAT, 0600));
+	DENIED(open("in/file", O_WRONLY));
+	DENIED(unlink("in/file"));
+	DENIED(rename("in/x.svg", "in/file"));
+	DENIED(rename("in/file", "in/x.svg"));
+	DENIED(rmdir("in"));
+	MUST(rename("in/.x.svg.wick-12-0", "in/x.svg") == 0);
+	DENIED(fchmod(open("in", O_RDONLY | O_DIRECTORY), 0777));
+}
+
+/* A pipe that is an output is opened, others beside it are not. */
+static void write_in_place(void)
+{
+	struct sandbox_options options = {.owner = (uid_t)-1};
+	MUST(mkfifo("in/pipe", 0600) == 0 && mkfifo("in/other", 0600) == 0);
+	int readers[] = {open("in/pipe", O_RDONLY | O_NONBLOCK), open("in/other", O_RDONLY | O_NONBLOCK)};
+	MUST(readers[0] >= 0 && readers[1] >= 0);
+	MUST(!sandbox_add_output(&options, "in/pipe"));
+	enter_with(options);
+	MUST(open("in/pipe", O_WRONLY) >= 0);
+	DENIED(open("in/other", O_WRONLY));
+	DENIED(unlink("in/pipe"));
+}
+
+/* The number of a directory that was removed is not taken for it. */
+static void remove_directories(void)
+{
+	enter("empty", 0, (uid_t)-1);
+	DENIED(rmdir("in"));
+	MUST(rmdir("empty") == 0);
+	DENIED(open("in/new", O_WRONLY | O_CREAT, 0600));
 }
 
 static void give_files_away(void)
@@ -140,8 +198,23 @@ static void open_by_structure(void)
 	MUST(fd >= 0 && read(fd, bytes, 3) == 3);
 	DENIED((int)syscall(SYS_openat2, directory, "/pipe", &reads, sizeof reads));
 	DENIED((int)syscall(SYS_openat2, AT_FDCWD, "in/file", &writes, sizeof writes));
+	reads.resolve = 0;
+	DENIED((int)syscall(SYS_openat2, AT_FDCWD, "/proc/self/comm", &reads, sizeof reads));
+	reads.resolve = RESOLVE_IN_ROOT;
 	MUST(syscall(SYS_openat2, AT_FDCWD, "in/file", NULL, sizeof reads) < 0);
 	MUST(syscall(SYS_openat2, AT_FDCWD, NULL, &reads, sizeof reads) < 0 && errno == EFAULT);
+}
+
+/* Counters of CPUs can be opened, and nothing that changes another process. */
+static void open_events(void)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_DUMMY};
+	MUST(syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC) >= 0);
+	DENIED((int)syscall(SYS_perf_event_open, &attr, getppid(), -1, -1, 0));
+	attr.sigtrap = attr.remove_on_exec = 1;
+	DENIED((int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0));
+	attr = (struct perf_event_attr){.type = 1000, .size = sizeof attr};
+	DENIED((int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0));
 }
 
 static void other_calls(void)
@@ -160,6 +233,11 @@ static void other_calls(void)
 	DENIED(execv("/bin/true", arguments));
 	DENIED(kill(getppid(), 0));
 	DENIED(kill(1, 0));
+	DENIED(fcntl(0, F_SETOWN, getppid()));
+	DENIED(fcntl(0, F_SETSIG, SIGKILL));
+	DENIED(setpriority(PRIO_USER, 0, 19));
+	DENIED(setpriority(PRIO_PROCESS, getppid(), 19));
+	open_events();
 	DENIED((int)syscall(SYS_bpf, BPF_PROG_LOAD, &program, sizeof program));
 	DENIED((int)syscall(SYS_mount, "none", "in", "tmpfs", 0, NULL));
 	DENIED((int)syscall(SYS_setuid, 1));
@@ -171,6 +249,19 @@ static void other_calls(void)
 	MUST(kill(command, SIGKILL) == 0 && waitpid(command, NULL, 0) == command);
 	MUST(!(capabilities_read() & (CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_KILL) |
 				      CAPABILITY(CAP_CHOWN) | CAPABILITY(CAP_NET_ADMIN) | CAPABILITY(CAP_SETUID))));
+}
+
+/* A command that reads a recording has no use for processes and events. */
+static void only_read(void)
+{
+	struct sandbox_options options = {.owner = (uid_t)-1};
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_DUMMY};
+	union bpf_attr map = {.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 4, .max_entries = 1};
+	enter_with(options);
+	DENIED((int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0));
+	DENIED((int)syscall(SYS_bpf, BPF_MAP_CREATE, &map, sizeof map));
+	DENIED((int)process_vm_readv(getppid(), NULL, 0, NULL, 0, 0));
+	MUST(!(capabilities_read() & ~(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYSLOG))));
 }
 
 static void *open_many(void *context)
@@ -207,7 +298,9 @@ static void open_pipe(void)
 		usleep(200000);
 		_exit(open("in/pipe", O_RDONLY) < 0);
 	}
-	enter("in", 0, (uid_t)-1);
+	struct sandbox_options options = {.owner = (uid_t)-1};
+	sandbox_add_output(&options, "in/pipe");
+	enter_with(options);
 	MUST(open("in/pipe", O_WRONLY) >= 0);
 	MUST(waitpid(reader, NULL, 0) == reader);
 }
@@ -221,7 +314,11 @@ static void open_pipe(void)
 
 IN_CHILD(files_are_written_in_listed_directories, write_files)
 IN_CHILD(nothing_is_written_elsewhere, write_elsewhere)
-IN_CHILD(devices_are_not_opened, write_devices)
+IN_CHILD(special_files_are_not_opened, write_special)
+IN_CHILD(an_output_is_one_name, write_one_output)
+IN_CHILD(an_output_may_be_a_pipe, write_in_place)
+IN_CHILD(a_directory_can_be_removed, remove_directories)
+IN_CHILD(reading_needs_less, only_read)
 IN_CHILD(files_are_given_to_one_user_only, give_files_away)
 IN_CHILD(openat2_only_reads, open_by_structure)
 IN_CHILD(other_calls_are_denied, other_calls)
@@ -233,7 +330,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_written_in_listed_directories),
 		cmocka_unit_test(nothing_is_written_elsewhere),
-		cmocka_unit_test(devices_are_not_opened),
+		cmocka_unit_test(special_files_are_not_opened),
+		cmocka_unit_test(an_output_is_one_name),
+		cmocka_unit_test(an_output_may_be_a_pipe),
+		cmocka_unit_test(a_directory_can_be_removed),
+		cmocka_unit_test(reading_needs_less),
 		cmocka_unit_test(files_are_given_to_one_user_only),
 		cmocka_unit_test(openat2_only_reads),
 		cmocka_unit_test(other_calls_are_denied),
