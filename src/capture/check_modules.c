@@ -1,5 +1,6 @@
 #include "capture/check_modules.h"
 
+#include "symbol/file_identity.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>
@@ -22,6 +23,8 @@ void check_modules_release(struct check_modules *modules)
 		buf_release(&modules->items[i].advice);
 	}
 	free(modules->items);
+	if (modules->root_fd > 0)
+		close(modules->root_fd);
 	*modules = (struct check_modules){0};
 }
 
@@ -95,36 +98,60 @@ static bool has_module(const struct check_modules *modules, const char *path)
 	return false;
 }
 
-static void add_module(struct check_modules *modules, const char *path, const char *root)
+static void add_module(struct check_modules *modules, const char *path)
 {
-	struct check_module module = {.path = mem_strdup(path)};
+	if (has_module(modules, path) || modules->count == MODULES_MOST)
+		return;
+	MEM_ROOM(modules->items, modules->count, modules->capacity);
+	modules->items[modules->count++] = (struct check_module){.path = mem_strdup(path)};
+}
+
+static void read_module(struct check_module *module, const char *root)
+{
 	struct symbol_options options = {.root = root};
 	struct build_id any = {0};
-	struct symbols *symbols = symbols_open(path, &any, &options);
+	struct symbols *symbols = symbols_open(module->path, &any, &options);
 	struct elf_file *elf = symbols_elf(symbols);
 	struct unwind_table *table = NULL;
-	module.symbols = symbols_state(symbols);
-	symbols_advice(symbols, &module.advice);
+	module->symbols = symbols_state(symbols);
+	symbols_advice(symbols, &module->advice);
 	if (elf) {
-		module.frame_pointers = check_frame_pointers(elf);
-		module.unwind_table = unwind_table_build(&table, elf, symbols_debug_elf(symbols), NULL) == 0;
+		module->frame_pointers = check_frame_pointers(elf);
+		module->unwind_table = unwind_table_build(&table, elf, symbols_debug_elf(symbols), NULL) == 0;
 	}
-	module.unwind_derived = module.unwind_table && unwind_table_derived_rows(table) > unwind_table_rows(table) / 2;
-	if (module.unwind_table)
+	module->unwind_derived = module->unwind_table &&
+				 unwind_table_derived_rows(table) > unwind_table_rows(table) / 2;
+	if (module->unwind_table)
 		unwind_table_free(table);
 	symbols_close(symbols);
-	module.verdict = check_module_verdict(&module);
-	MEM_ROOM(modules->items, modules->count, modules->capacity);
-	modules->items[modules->count++] = module;
+	module->verdict = check_module_verdict(module);
+}
+
+int check_modules_read(struct check_modules *modules, struct err *err)
+{
+	for (size_t i = 0; i < modules->count; i++) {
+		struct check_module *module = &modules->items[i];
+		read_module(module, modules->root);
+		if (i == 0 && modules->program &&
+		    (module->symbols == SYMBOLS_DAMAGED || module->symbols == SYMBOLS_UNSUPPORTED))
+			return err_set(err, ERR_FORMAT,
+				       "%s is not a 64-bit ELF program; if it is a script, use its interpreter",
+				       module->path);
+	}
+	return 0;
 }
 
 /* --- a process --- */
 
 int check_modules_of_process(struct check_modules *modules, int pid, struct err *err)
 {
-	char path[64], root[64];
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/root", pid);
+	/* By a descriptor, links of a container do not lead out of it (see base/regular_file.h). */
+	modules->root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (modules->root_fd > 0)
+		snprintf(modules->root, sizeof modules->root, "/proc/self/fd/%d", modules->root_fd);
 	snprintf(path, sizeof path, "/proc/%d/maps", pid);
-	snprintf(root, sizeof root, "/proc/%d/root", pid);
 	FILE *maps = fopen(path, "re");
 	if (!maps && (errno == ENOENT || errno == ESRCH))
 		return err_set(err, ERR_OPEN, "process %d does not exist", pid);
@@ -138,9 +165,9 @@ int check_modules_of_process(struct check_modules *modules, int pid, struct err 
 		int name_at = 0;
 		line[strcspn(line, "\n")] = '\0';
 		if (sscanf(line, "%*x-%*x %4s %*x %*s %*u %n", permissions, &name_at) != 1 || permissions[2] != 'x' ||
-		    !name_at || line[name_at] != '/' || has_module(modules, line + name_at))
+		    !name_at || line[name_at] != '/')
 			continue;
-		add_module(modules, line + name_at, root);
+		add_module(modules, line + name_at);
 	}
 	int error = ferror(maps) ? errno : 0;
 	free(line);
@@ -207,8 +234,7 @@ static void take_loader_line(struct check_modules *modules, char *line)
 	if (*path != '/' || !end)
 		return;
 	*end = '\0';
-	if (!has_module(modules, path))
-		add_module(modules, path, "");
+	add_module(modules, path);
 }
 
 static int ask_loader(struct check_modules *modules, const char *loader, const char *program, struct err *err)
@@ -247,16 +273,12 @@ int check_modules_of_command(struct check_modules *modules, const char *command,
 	if (!find_program(command, &program))
 		return err_set(err, ERR_OPEN, "program %s not found", command);
 	char *path CLEANUP_FREE = realpath(program.data, NULL); /* as mappings have it */
-	int result = elf_open(&elf, program.data, NULL);
-	if (result)
-		return err_set(err, ERR_FORMAT,
-			       "%s is not a 64-bit ELF program; if it is a script, use its "
-			       "interpreter",
-			       program.data);
-	add_module(modules, path ? path : program.data, "");
+	add_module(modules, path ? path : program.data);
+	modules->program = modules->items[0].path;
+	if (file_writer_at(modules->program) != FILE_TRUSTED || elf_open(&elf, program.data, NULL))
+		return 0;
 	const char *loader = trusted_loader(elf);
-	if (*loader)
-		result = ask_loader(modules, loader, program.data, err);
+	int result = *loader ? ask_loader(modules, loader, program.data, err) : 0;
 	elf_close(elf);
 	return result;
 }

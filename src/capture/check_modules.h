@@ -25,14 +25,22 @@ struct check_module {
 struct check_modules {
 	struct check_module *items;
 	size_t count, capacity;
+	char root[32]; /* before all paths */
+	int root_fd; /* that `root` refers to, or 0 */
+	const char *program; /* the command's, the first of the items; NULL: a process */
 };
 
 void check_modules_release(struct check_modules *modules);
 
-/* The executable mappings of a process, seen through its own root. */
+/* Lists the executable mappings of a process, to be seen through its own root. No file is read. */
 int check_modules_of_process(struct check_modules *modules, int pid, struct err *err);
-/* A program (looked up in PATH when it has no slash) and the libraries its loader would take. It is not run. */
+/*
+ * Lists a program (looked up in PATH when it has no slash) and the libraries its loader would take. It is not run. The
+ * loader is, and may run code that the program names: so only for programs that nobody else can write.
+ */
 int check_modules_of_command(struct check_modules *modules, const char *command, struct err *err);
+/* Reads the files that were listed. */
+int check_modules_read(struct check_modules *modules, struct err *err);
 
 /* Do its functions set up a frame pointer? By the beginnings that .eh_frame_hdr lists. */
 enum frame_pointers check_frame_pointers(struct elf_file *elf);

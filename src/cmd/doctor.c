@@ -5,6 +5,8 @@
 #include "capture/check.h"
 #include "capture/check_modules.h"
 #include "cmd/command.h"
+#include "cmd/confine.h"
+#include "sandbox/sandbox.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -101,8 +103,7 @@ static void add_module_text(struct buf *out, const struct check_module *module, 
 	buf_char(out, '\n');
 }
 
-static void write_text(struct buf *out, const struct check_system *system, const struct check_modules *modules,
-		       bool colour)
+static void write_checks_text(struct buf *out, const struct check_system *system, bool colour)
 {
 	for (size_t i = 0; i < check_count(); i++) {
 		struct check_result result;
@@ -110,6 +111,10 @@ static void write_text(struct buf *out, const struct check_system *system, const
 		add_check(out, &result, colour);
 		buf_release(&result.state);
 	}
+}
+
+static void write_modules_text(struct buf *out, const struct check_modules *modules, bool colour)
+{
 	if (modules->count)
 		buf_char(out, '\n');
 	for (size_t i = 0; i < modules->count; i++)
@@ -148,7 +153,7 @@ static void add_module_json(struct buf *out, const struct check_module *module, 
 	buf_char(out, '}');
 }
 
-static void write_json(struct buf *out, const struct check_system *system, const struct check_modules *modules)
+static void write_checks_json(struct buf *out, const struct check_system *system)
 {
 	buf_printf(out, "{\"can_record\": %s,\n\"checks\": [", check_can_record(system) ? "true" : "false");
 	for (size_t i = 0; i < check_count(); i++) {
@@ -157,6 +162,10 @@ static void write_json(struct buf *out, const struct check_system *system, const
 		add_check_json(out, &result, i == 0);
 		buf_release(&result.state);
 	}
+}
+
+static void write_modules_json(struct buf *out, const struct check_modules *modules)
+{
 	buf_str(out, "\n],\n\"modules\": [");
 	for (size_t i = 0; i < modules->count; i++)
 		add_module_json(out, &modules->items[i], i == 0);
@@ -165,32 +174,46 @@ static void write_json(struct buf *out, const struct check_system *system, const
 
 /* --- the command --- */
 
+static int list_modules(struct check_modules *modules, const struct doctor_options *options,
+			const struct option_list *command, struct err *err)
+{
+	if (options->pid)
+		return check_modules_of_process(modules, (int)options->pid, err);
+	return command->count ? check_modules_of_command(modules, command->items[0], err) : 0;
+}
+
+/* What the system allows is checked with all privileges, and files of others are read without. */
 static int look(const struct doctor_options *options, const struct option_list *command)
 {
 	struct check_system system = check_this_system();
 	struct check_modules modules = {0};
 	struct outfile out;
 	struct err err = {0};
-	CLEANUP_BUF struct buf text = {0};
-	int result = 0;
-	if (options->pid)
-		result = check_modules_of_process(&modules, (int)options->pid, &err);
-	else if (command->count)
-		result = check_modules_of_command(&modules, command->items[0], &err);
+	CLEANUP_BUF struct buf text = {0}, reason = {0};
+	bool colour = term_colour(STDOUT_FILENO), can_record = check_can_record(&system);
+	if (options->json)
+		write_checks_json(&text, &system);
+	else
+		write_checks_text(&text, &system, colour);
+	int result = list_modules(&modules, options, command, &err);
+	struct sandbox *sandbox = confine(&(struct confine_options){0}, &reason);
+	if (!result)
+		result = check_modules_read(&modules, &err);
 	if (!result)
 		result = outfile_open(&out, NULL, &err);
 	if (!result) {
 		if (options->json)
-			write_json(&text, &system, &modules);
+			write_modules_json(&text, &modules);
 		else
-			write_text(&text, &system, &modules, term_colour(STDOUT_FILENO));
+			write_modules_text(&text, &modules, colour);
 		outfile_add(&out, text.data, text.size);
 		result = outfile_commit(&out, &err);
 	}
 	check_modules_release(&modules);
+	sandbox_leave(sandbox);
 	if (result)
 		return say_failure(&err);
-	return check_can_record(&system) ? EXIT_DONE : EXIT_FAILED;
+	return can_record ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int run_doctor(int argc, char **argv)

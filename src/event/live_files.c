@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/regular_file.h"
 #include "symbol/elf.h"
 
 #include <fcntl.h>
@@ -128,7 +129,8 @@ static int open_mapped(int32_t pid, const char *path)
 		    strcmp(line + text, path) != 0)
 			continue;
 		snprintf(name, sizeof name, "/proc/%d/map_files/%llx-%llx", (int)pid, start, end);
-		fd = open(name, O_RDONLY | O_CLOEXEC);
+		struct stat status;
+		fd = regular_file_open(name, true, &status);
 		if (fd < 0)
 			break; /* nor would the others be opened */
 	}

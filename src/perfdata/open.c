@@ -1,5 +1,6 @@
 /* Opening a perf.data: the header of a file, what there is of one in a pipe, the files of a folder. */
 #include "base/buf.h"
+#include "base/regular_file.h"
 #include "perfdata/names.h"
 #include "perfdata/reader.h"
 
@@ -335,14 +336,13 @@ static int open_member(struct perfdata *data, const char *folder, const char *me
 {
 	CLEANUP_BUF struct buf path = {0};
 	buf_printf(&path, "%s/%s", folder, member);
-	int fd = open(path.data, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_set(err, ERR_OPEN, "%s: cannot open: %s", path.data, strerror(errno));
 	struct stat status;
-	int result = 0;
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		result = err_set(err, ERR_FORMAT, "%s: not a regular file", path.data);
-	else if (data->stream_count == 0)
+	int result = 0, fd = regular_file_open(path.data, true, &status);
+	if (fd == -ENOTSUP)
+		return err_set(err, ERR_FORMAT, "%s: not a regular file", path.data);
+	if (fd < 0)
+		return err_set(err, ERR_OPEN, "%s: cannot open: %s", path.data, strerror(-fd));
+	if (data->stream_count == 0)
 		result = open_seekable(data, fd, (uint64_t)status.st_size, memory, err);
 	else
 		add_stream(data, fd, true, 0, (uint64_t)status.st_size, memory);

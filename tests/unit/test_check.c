@@ -450,6 +450,7 @@ static void the_modules_of_a_process_and_of_a_command_are_found(void **state)
 	assert_int_equal(check_modules_of_process(&modules, (int)getpid(), &err), 0);
 	assert_true(modules.count >= 2);
 	assert_string_equal(modules.items[0].path, self);
+	assert_int_equal(check_modules_read(&modules, &err), 0);
 	assert_true(modules.items[0].unwind_table);
 	size_t mapped = modules.count;
 	check_modules_release(&modules);
