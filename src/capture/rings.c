@@ -17,11 +17,13 @@
 #include <unistd.h>
 
 #define RING_MOST (32u << 20)
+#define RING_USUAL (512u << 10) /* not less unless the limit of locked memory demands it */
 /*
- * Not less unless the limit of locked memory demands it: a thread can map files 100,000 times a second, of which a ring
- * then holds those of a tenth of a second.
+ * For mappings and tasks: a thread can map files 100,000 times a second, which is 12 MiB. On a busy machine it takes a
+ * while until wick gets a CPU, and then records stay for two rounds.
  */
-#define RING_USUAL (2u << 20)
+#define RING_MAPPINGS (4u << 20)
+#define ALL_MAPPINGS_MOST (64u << 20)
 #define ALL_RINGS_MOST (256u << 20) /* on a machine with many CPUs each ring gets less */
 #define RECORD_USUAL 1024u /* bytes of a sample without its stack copy */
 #define RECORDS_LEAST 8u /* that a ring has room for */
@@ -287,7 +289,9 @@ static size_t first_size(const struct rings_options *options)
 	uint32_t copy = shape->stack_size ? shape->stack_size : STACK_SIZE_MOST;
 	uint64_t record = RECORD_USUAL + (shape->call_graph == CALL_GRAPH_DWARF ? copy : 0);
 	uint64_t rate = record_rate(options);
-	size_t size = RING_USUAL, cpus = options->target->cpu_count;
+	size_t size = RING_MAPPINGS, cpus = options->target->cpu_count;
+	while (size > RING_USUAL && size * cpus > ALL_MAPPINGS_MOST)
+		size /= 2;
 	while (size < RING_MOST && size * 2 * cpus <= ALL_RINGS_MOST && size < record * rate)
 		size *= 2;
 	while (size > RING_LEAST && size * cpus > ALL_RINGS_MOST)
