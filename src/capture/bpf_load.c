@@ -160,8 +160,8 @@ static void set_waits(struct bpf_programs *programs, const struct engine_options
 		bpf_program__set_autoload(scheduler[i], waits->counted);
 	if (!waits->counted)
 		return;
-	bpf_map__set_max_entries(skeleton->maps.recalls, 4096);
-	bpf_map__set_max_entries(skeleton->maps.threads, options->many_processes ? 65536 : 16384);
+	bpf_map__set_max_entries(skeleton->maps.recalls, room_in(4096, options));
+	bpf_map__set_max_entries(skeleton->maps.threads, room_in(options->many_processes ? 65536 : 16384, options));
 	programs->maps.waits_source = waits->source;
 	skeleton->rodata->counts_waits = true;
 	skeleton->rodata->counts_running = waits->running;

@@ -1,12 +1,19 @@
 #include "capture/engine_choice.h"
 
+#include "base/memory_limit.h"
 #include "bpf/layout.h"
 #include "capture/check_files.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#define ENGINE_MEMORY_LEAST 8u /* MiB, as of --kernel-memory */
+/* What the programs, the smallest maps and wick itself take where a whole system is recorded, in KiB. */
+#define NEEDED_ALWAYS (40u << 10)
+#define NEEDED_PER_CPU 384u
 #define INITIAL_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO of the kernel */
 
 /* Debian keeps the release at 6.1.0 and tells elsewhere which patches are in: "… Debian 6.1.129-1 (2025-03-06)". */
@@ -36,7 +43,8 @@ static void read_version(const struct check_system *system, struct engine_facts 
 
 struct engine_facts engine_facts_read(const struct check_system *system)
 {
-	long long unprivileged;
+	struct memory_limit memory = memory_limit_read(system->root);
+	long long unprivileged, cpus = sysconf(_SC_NPROCESSORS_CONF);
 	struct stat namespace;
 	struct engine_facts facts = {
 		.bpf = check_number(system, "/proc/sys/kernel/unprivileged_bpf_disabled", &unprivileged),
@@ -44,6 +52,9 @@ struct engine_facts engine_facts_read(const struct check_system *system)
 		.capable = check_capable(system, CAN_SYS_ADMIN) ||
 			   (check_capable(system, CAN_BPF) && check_capable(system, CAN_PERFMON)),
 		.confidential = check_contains(system, "/sys/kernel/security/lockdown", "[confidentiality]"),
+		.cpus = cpus > 0 ? (unsigned)cpus : 1,
+		.memory_left = memory.left,
+		.in_cgroup = memory.by_cgroup,
 	};
 	CLEANUP_BUF struct buf path = {0};
 	buf_printf(&path, "%s/proc/self/ns/pid", system->root);
@@ -72,6 +83,23 @@ bool engine_tells_page_size(const struct engine_facts *facts)
 	return !is_before(facts, 6, 2, 0);
 }
 
+uint32_t engine_memory(const struct engine_facts *facts, uint32_t asked)
+{
+	uint64_t most = facts->memory_left / 3 >> 20;
+	most = most > ENGINE_MEMORY_LEAST ? most : ENGINE_MEMORY_LEAST;
+	return asked < most ? asked : (uint32_t)most;
+}
+
+static uint64_t needed(const struct engine_facts *facts)
+{
+	return (NEEDED_ALWAYS + (uint64_t)NEEDED_PER_CPU * facts->cpus) << 10;
+}
+
+bool engine_memory_suffices(const struct engine_facts *facts)
+{
+	return facts->memory_left >= needed(facts);
+}
+
 static bool machine_fits(const struct engine_facts *facts, struct buf *reason)
 {
 	if (!facts->bpf)
@@ -89,6 +117,10 @@ static bool machine_fits(const struct engine_facts *facts, struct buf *reason)
 		buf_str(reason, "the BPF engine needs root, or CAP_BPF and CAP_PERFMON");
 	else if (facts->confidential)
 		buf_str(reason, "the kernel is locked down (lockdown=confidentiality)");
+	else if (!engine_memory_suffices(facts))
+		buf_printf(reason, "%s %" PRIu64 " MiB more memory, but the BPF engine needs %" PRIu64 " MiB",
+			   facts->in_cgroup ? "the cgroup allows" : "the machine has", facts->memory_left >> 20,
+			   needed(facts) >> 20);
 	return !reason->size;
 }
 

@@ -22,6 +22,9 @@ struct engine_facts {
 	bool btf; /* and tells its types */
 	bool capable; /* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN */
 	bool confidential; /* locked down: nothing of the kernel may be read */
+	unsigned cpus; /* that it may have */
+	uint64_t memory_left; /* bytes that machine and cgroups allow; UINT64_MAX: not known */
+	bool in_cgroup; /* it is a cgroup that allows no more */
 	uint32_t pid_namespace; /* inode of ours, where processes have other numbers; 0: the initial one */
 };
 struct engine_facts engine_facts_read(const struct check_system *system);
@@ -34,6 +37,11 @@ struct engine_task {
 	bool system_wide; /* threads are met that are not in our pid namespace: of the whole system, or of a CPU */
 	bool waits; /* which programs compute by the numbers that threads have in the initial pid namespace */
 };
+
+/* MiB for what the engine sizes by engine_options.kernel_memory: `asked`, or a part of what is left. */
+uint32_t engine_memory(const struct engine_facts *facts, uint32_t asked);
+/* False when so little memory is left that loading the programs could end wick. */
+bool engine_memory_suffices(const struct engine_facts *facts);
 
 /* True when programs can tell how large the page of a fault is (Linux 6.2). */
 bool engine_tells_page_size(const struct engine_facts *facts);

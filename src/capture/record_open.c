@@ -1,5 +1,6 @@
 /* Opening a recorder: what is recorded, by which events and which engine, and what it waits for. */
 #include "base/buf.h"
+#include "base/memory_limit.h"
 #include "bpf/layout.h"
 #include "capture/denied.h"
 #include "capture/engine_events.h"
@@ -224,7 +225,8 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
 		.timeline = options->timeline,
 		.many_processes = target_is_by_cpu(&recorder->target),
 		.pid_namespace = facts.pid_namespace,
-		.kernel_memory = options->kernel_memory ? options->kernel_memory : ENGINE_MEMORY_USUAL,
+		.kernel_memory =
+			engine_memory(&facts, options->kernel_memory ? options->kernel_memory : ENGINE_MEMORY_USUAL),
 	};
 	struct err refusal = {0};
 	describe_waits(recorder, shape, &engine.waits);
@@ -245,7 +247,9 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
 		return err_set(err, refusal.code ? refusal.code : ERR_UNSUPPORTED, "--engine bpf: %s", reason.data);
 	CLEANUP_BUF struct buf text = {0};
 	buf_printf(&text, "ring engine: %s", reason.data);
-	if (options->detail)
+	if (facts.capable && !engine_memory_suffices(&facts))
+		recorder_note(recorder, "%s", text.data);
+	else if (options->detail)
 		options->detail(options->context, text.data);
 	return 0;
 }
@@ -348,6 +352,7 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		.target = &recorder->target,
 		.events = options->events,
 		.derives = options->types & ~(unsigned)RECORD_CPU,
+		.most = memory_limit_read("").left / 4,
 	};
 	int result = limits.supported ? 0 :
 					err_set(err, ERR_SYSTEM,

@@ -290,11 +290,12 @@ static size_t first_size(const struct rings_options *options)
 	uint64_t record = RECORD_USUAL + (shape->call_graph == CALL_GRAPH_DWARF ? copy : 0);
 	uint64_t rate = record_rate(options);
 	size_t size = RING_MAPPINGS, cpus = options->target->cpu_count;
+	uint64_t most = options->most < ALL_RINGS_MOST ? options->most : ALL_RINGS_MOST;
 	while (size > RING_USUAL && size * cpus > ALL_MAPPINGS_MOST)
 		size /= 2;
-	while (size < RING_MOST && size * 2 * cpus <= ALL_RINGS_MOST && size < record * rate)
+	while (size < RING_MOST && size * 2 * cpus <= most && size < record * rate)
 		size *= 2;
-	while (size > RING_LEAST && size * cpus > ALL_RINGS_MOST)
+	while (size > RING_LEAST && size * cpus > most)
 		size /= 2;
 	return size;
 }

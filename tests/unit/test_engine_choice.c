@@ -8,7 +8,13 @@
 /* A machine on which it runs. */
 static struct engine_facts good(void)
 {
-	return (struct engine_facts){.major = 6, .minor = 12, .patch = 1, .bpf = true, .btf = true, .capable = true};
+	return (struct engine_facts){.major = 6,
+				     .minor = 12,
+				     .patch = 1,
+				     .bpf = true,
+				     .btf = true,
+				     .capable = true,
+				     .memory_left = UINT64_MAX};
 }
 
 static struct engine_task task(void)
@@ -84,6 +90,24 @@ static void what_a_machine_lacks_is_named(void **state)
 	facts = good();
 	facts.confidential = true;
 	expect_refusal(&facts, NULL, "lockdown=confidentiality");
+	facts = good();
+	facts.memory_left = 44 << 20;
+	facts.in_cgroup = true;
+	assert_true(engine_memory_suffices(&facts));
+	facts.cpus = 16; /* each has memory of its own */
+	expect_refusal(&facts, NULL, "the cgroup allows 44 MiB more memory, but the BPF engine needs 46 MiB");
+}
+
+static void memory_of_the_engine_is_a_part_of_what_is_left(void **state)
+{
+	(void)state;
+	struct engine_facts facts = good();
+	assert_int_equal(engine_memory(&facts, 160), 160);
+	facts.memory_left = 400ull << 20;
+	assert_int_equal(engine_memory(&facts, 160), 133);
+	assert_int_equal(engine_memory(&facts, 20), 20);
+	facts.memory_left = 1 << 20;
+	assert_int_equal(engine_memory(&facts, 160), 8);
 }
 
 static void what_the_engine_cannot_record_is_named(void **state)
@@ -115,6 +139,7 @@ int main(void)
 		cmocka_unit_test(root_on_a_new_kernel_has_the_engine),
 		cmocka_unit_test(old_kernels_and_those_that_freeze_are_left_alone),
 		cmocka_unit_test(what_a_machine_lacks_is_named),
+		cmocka_unit_test(memory_of_the_engine_is_a_part_of_what_is_left),
 		cmocka_unit_test(what_the_engine_cannot_record_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
