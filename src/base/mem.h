@@ -4,16 +4,34 @@
  * A profiler that cannot get memory cannot go on in any useful way, so these call the out-of-memory handler, which does
  * not return. The handler belongs to src/cmd/ (it prints one line, removes unfinished files and exits); in tests and
  * fuzzers the default aborts.
+ *
+ * The same happens at a limit of the user's choice, so that hostile input cannot take all memory of the machine. It
+ * bounds the memory of the whole process, whoever allocated it, except files that are mapped; it is looked at when
+ * something is allocated here.
  */
 #ifndef WICK_BASE_MEM_H
 #define WICK_BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Sets what to call when memory runs out. It must not return. */
-void mem_on_exhausted(void (*handler)(size_t wanted));
+/* Sets what to call when memory runs out, or the limit is reached (0: there was none). It must not return. */
+void mem_on_exhausted(void (*handler)(size_t wanted, uint64_t limit));
+
+/* Sets the limit in bytes; UINT64_MAX: none. Before threads start. */
+void mem_set_limit(uint64_t bytes);
+/* What the limit is if nobody has set one: asked for once, when much memory is in use. */
+void mem_limit_usually(uint64_t (*limit)(void));
+uint64_t mem_limit(void);
+/* Whether the limit allows `size` more bytes. For who can do without. */
+bool mem_has_room(size_t size);
+/*
+ * Whether so much of it is in use that it is time to come to an end and to write what there is, which takes about
+ * twice as much: a third, or up to seven eighths of a small limit.
+ */
+bool mem_is_short(void);
 
 /*
  * What is freed from here on waits for the next who wants memory instead of going back to the system, which gives it
@@ -24,8 +42,8 @@ void mem_keep_freed(void);
 void *mem_alloc(size_t size);
 /* `size` is a multiple of `align`. */
 void *mem_aligned(size_t align, size_t size);
-void *mem_zalloc(size_t count, size_t size);
-void *mem_realloc(void *old, size_t count, size_t size);
+void *mem_zalloc(size_t number, size_t size);
+void *mem_realloc(void *old, size_t number, size_t size);
 char *mem_strdup(const char *text);
 
 /*

@@ -223,6 +223,8 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 	if (tails_hurry(&recorder->tails, drained) && drained - recorder->rounded < ROUND_MS * MILLISECOND)
 		return result;
 	recorder->rounded = drained;
+	if (mem_is_short())
+		stop(recorder, RECORDER_MEMORY_SHORT);
 	if (recorder->options.progress)
 		recorder->options.progress(recorder->options.context, &recorder->progress);
 	return result;
@@ -290,7 +292,7 @@ static void ask_to_end(struct recorder *recorder)
 {
 	siginfo_t info = {0};
 	pid_t command = recorder->target.command;
-	if (!command)
+	if (!command || recorder->end == RECORDER_MEMORY_SHORT)
 		return;
 	if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == command)
 		return;

@@ -67,6 +67,7 @@ enum recorder_end {
 	RECORDER_TARGET_ENDED,
 	RECORDER_TIME_OVER,
 	RECORDER_INTERRUPTED, /* by SIGINT, SIGTERM or SIGHUP, or asked to stop */
+	RECORDER_MEMORY_SHORT, /* what is left of the limit of memory is needed for the end: see mem_is_short() */
 };
 
 #define RECORDER_TIME_UNKNOWN UINT64_MAX
@@ -100,7 +101,7 @@ bool recorder_uses_engine(const struct recorder *recorder, struct engine_statist
 /*
  * Records. `codes` has the unwind tables of the modules that the sink hears of, and `needs` is what it learns of stacks
  * that were copied in part. Returns 0, what the sink returned, or a
- * failure. A command that still runs then is asked to end.
+ * failure. A command that still runs then is asked to end, unless wick ends for its own reasons (memory).
  */
 int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct codes *codes,
 		 struct stack_needs *needs, struct recorder_result *ret_result, struct err *err);

@@ -15,6 +15,7 @@ enum exit_code {
 	EXIT_FAILED = 1, /* failed, said in one line on standard error */
 	EXIT_USAGE = 2, /* wrong options or arguments */
 	EXIT_THRESHOLD = 3, /* done, and a threshold asked for was exceeded (diff --fail-if) */
+	EXIT_MEMORY = 4, /* ended at the limit of --max-memory */
 };
 
 enum option_type {

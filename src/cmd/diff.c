@@ -468,6 +468,7 @@ const struct command command_diff = {
 	.exit_codes =
 		(const struct command_fact[]){
 			{"3", "success, but a threshold was exceeded (wick diff --fail-if)"},
+			MAX_MEMORY_EXIT,
 			{0},
 		},
 	.run = diff_run,

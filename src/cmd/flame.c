@@ -477,5 +477,6 @@ const struct command command_flame = {
 		"recording in the current directory: perf.data, or a directory of wick record.",
 	.options = flame_rows,
 	.examples = flame_examples,
+	.exit_codes = input_exit_codes,
 	.run = flame_run,
 };

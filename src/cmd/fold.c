@@ -80,5 +80,6 @@ const struct command command_fold = {
 			{"wick fold a.folded b.folded -o both.folded", "add up two folded files"},
 			{0},
 		},
+	.exit_codes = input_exit_codes,
 	.run = run_fold,
 };

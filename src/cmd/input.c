@@ -16,6 +16,8 @@
 const char *const input_count_choices[] = {"period", "samples", NULL};
 const char *const input_name_choices[] = {"short", "full", "perf", "raw", NULL};
 
+const struct command_fact input_exit_codes[] = {MAX_MEMORY_EXIT, {0}};
+
 struct input_options input_defaults(bool merge_threads)
 {
 	return (struct input_options){
@@ -36,10 +38,11 @@ enum label_names input_label_names(const char *names)
 	return strcmp(names, "short") == 0 ? LABELS_SHORT : LABELS_FULL;
 }
 
-void input_settle(struct input_options *options)
+int input_settle(struct input_options *options)
 {
 	if (!options->demangle)
 		options->names = "raw";
+	return max_memory_apply(options->max_memory);
 }
 
 void input_confine(struct input_options *options, const char *output, const char *also)
@@ -220,8 +223,9 @@ static int load_all(struct profile *profile, struct input_options *options, cons
 int input_load(struct profile *profile, struct input_options *options, const struct option_list *files, bool keep_order)
 {
 	struct input_filter filter;
-	input_settle(options);
 	int result = input_filter_parse(&filter, options);
+	if (result < 0)
+		result = input_settle(options);
 	if (result < 0)
 		result = load_all(profile, options, files, &filter, keep_order);
 	input_filter_release(&filter);

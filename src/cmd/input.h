@@ -3,6 +3,7 @@
 #define WICK_CMD_INPUT_H
 
 #include "cmd/command.h"
+#include "cmd/max_memory.h"
 #include "import/import.h"
 #include "profile/calltree.h"
 #include "symbol/demangle.h"
@@ -13,7 +14,7 @@ struct input_options {
 	bool comm; /* negatable, default on */
 	bool merge_threads, module, cache;
 	bool demangle; /* default on; off is names "raw" */
-	const char *event_filter, *names, *count, *time, *symfs;
+	const char *event_filter, *names, *count, *time, *symfs, *max_memory;
 	struct option_list skip_after, comms, pids, tids, cpus, dsos, symbols, cgroups;
 	long long threads;
 	bool tidy; /* set by the command: names of perf script text are tidied, else they stay whole */
@@ -83,6 +84,7 @@ struct input_options {
 	{.name = "symfs", .type = OPTION_STRING, .offset = INPUT_FIELD(owner, symfs), .argument = "DIRECTORY",        \
 	 .help = "Look for the files named in perf.data below DIRECTORY, a copy of the file system of the "           \
 		 "recorded machine or container."},                                                                   \
+	MAX_MEMORY_ROW(INPUT_FIELD(owner, max_memory)),                                                               \
 	{.type = OPTION_HEADING, .help = "Filters"},                                                                  \
 	{.name = "cpu", .type = OPTION_LIST, .offset = INPUT_FIELD(owner, cpus), .argument = "LIST",                  \
 	 .help = "Select samples on these CPUs: 0,2-3. perf.data only."},                                             \
@@ -102,6 +104,7 @@ struct input_options {
 	 .hidden = true, .help = "The same as --event-filter."}
 /* clang-format on */
 
+extern const struct command_fact input_exit_codes[];
 extern const char *const input_count_choices[], *const input_name_choices[];
 
 /* The defaults: comm, inline_frames and cache on, merge_threads as given. */
@@ -110,8 +113,8 @@ struct input_options input_defaults(bool merge_threads);
 enum name_style input_name_style(const char *names);
 /* And for labels; NULL: the output decides. */
 enum label_names input_label_names(const char *names);
-/* What follows from the options together. input_load() does it by itself. */
-void input_settle(struct input_options *options);
+/* What follows from the options together. input_load() does it by itself. -1 to go on, else the exit code. */
+int input_settle(struct input_options *options);
 /*
  * Gives up the privileges that reading does not need, before anything is read. `output` and `also` are files that will
  * be written; NULL: none.

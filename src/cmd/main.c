@@ -1,5 +1,6 @@
 #include "base/fullscreen.h"
 #include "cmd/help.h"
+#include "cmd/max_memory.h"
 #include "symbol/reading.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <limits.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -64,17 +66,27 @@ static void set_signals(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-static void die_without_memory(size_t wanted)
+static void die_without_memory(size_t wanted, uint64_t limit)
 {
+	static atomic_flag dying = ATOMIC_FLAG_INIT;
+	while (atomic_flag_test_and_set(&dying))
+		pause(); /* another thread says it, and ends this one */
 	char text[160];
-	int length = snprintf(text, sizeof text,
-			      "wick: out of memory (cannot allocate %zu bytes); raise the memory limit or use a "
-			      "smaller input\n",
-			      wanted);
+	int length;
+	if (limit)
+		length = snprintf(text, sizeof text,
+				  "wick: reached the memory limit of %llu MiB; use a larger --max-memory or a smaller "
+				  "input\n",
+				  (unsigned long long)limit >> 20);
+	else
+		length = snprintf(text, sizeof text,
+				  "wick: out of memory (cannot allocate %zu bytes); raise the memory limit or use a "
+				  "smaller input\n",
+				  wanted);
 	fullscreen_restore();
 	outfile_remove_temporaries();
 	(void)!write(STDERR_FILENO, text, (size_t)length);
-	_exit(EXIT_FAILED);
+	_exit(limit ? EXIT_MEMORY : EXIT_FAILED);
 }
 
 static int print_version(void)
@@ -159,6 +171,7 @@ int main(int argc, char **argv)
 	/* For the width of characters; numbers stay as they are in C. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	mem_on_exhausted(die_without_memory);
+	mem_limit_usually(max_memory_default);
 	set_signals();
 	int code = run(argc, argv);
 	if (fflush(stdout) != 0) {

@@ -211,6 +211,11 @@ static int record_all(struct record_run *run)
 	}
 	if (full && !run->stacks)
 		return EXIT_FAILED; /* nothing was recorded, and why was said */
+	if (run->result.end == RECORDER_MEMORY_SHORT)
+		say_warning("stopped recording after %.1f s: wick needs the rest of its memory limit of %llu "
+			    "MiB to write the files (--max-memory)%s",
+			    (double)run->result.last.elapsed / RECORD_SECOND, (unsigned long long)mem_limit() >> 20,
+			    run->command.count ? "; the command continues" : "");
 	collector_finish(run->collector, &run->collected);
 	if (run->result.stopped_command && run->result.end == RECORDER_TIME_OVER && !run->options.quiet)
 		say_note("stopped %s after %g s (%s)", run->command.items[0], run->options.duration,
@@ -292,6 +297,8 @@ static int write_all(struct record_run *run)
 		return end_without_samples(run);
 	for (size_t i = 0; i < count && code == EXIT_DONE; i++)
 		code = write_shown(run, shown[i], i + 1 == count);
+	if (code == EXIT_DONE && run->result.end == RECORDER_MEMORY_SHORT)
+		code = EXIT_MEMORY;
 	return run->incomplete ? EXIT_FAILED : code;
 }
 
@@ -356,6 +363,7 @@ static int run_record(int argc, char **argv)
 }
 
 const struct command_fact record_exit_codes[] = {
+	MAX_MEMORY_EXIT,
 	{"126", "the command cannot be executed"},
 	{"127", "the command was not found"},
 	{"N", "with a command: its exit code, or 128 plus the number of the signal that ended it"},

@@ -417,7 +417,7 @@ static void write_some(void *context, unsigned worker)
 int record_write_files(struct record_run *run)
 {
 	struct writing writing = {.run = run};
-	unsigned cores = parallel_cores();
+	unsigned cores = mem_is_short() ? 1 : parallel_cores();
 	parallel_run(cores < RECORD_FILES ? cores : RECORD_FILES, write_some, &writing);
 	for (int kind = 0; kind < RECORD_FILES; kind++)
 		if (writing.errors[kind].code)

@@ -116,6 +116,7 @@ const struct option_row record_rows[] = {
 	 .help = "With the BPF engine: approximate limit of kernel memory for unwind tables and counts. With a lower "
 		 "limit, unused tables are removed and more stacks are unwound in user space. Default: 160; most of "
 		 "it is allocated only if needed."},
+	MAX_MEMORY_ROW(FIELD(input.max_memory)),
 	{WHOLE("max-depth", max_depth, "FRAMES", 1, 65536), .help = "Truncate stacks deeper than this. Default: 1024."},
 	{TEXT("delay", delay_text, "MS"), .letter = 'D',
 	 .help = "Wait this many milliseconds before taking samples; also with a unit: 2s. Default: 0."},
@@ -308,6 +309,8 @@ int record_settle_options(struct record_options *options, const struct command *
 {
 	double duration, frequency;
 	int code = settle_perf_options(options, called_as);
+	if (code < 0)
+		code = max_memory_apply(options->input.max_memory);
 	if (code < 0)
 		code = environment_number(called_as, "DURATION", 1e7, &duration);
 	if (code < 0)

@@ -530,5 +530,6 @@ const struct command command_report = {
 	.options = report_rows,
 	.perf_options = report_perf_rows,
 	.examples = report_examples,
+	.exit_codes = input_exit_codes,
 	.run = report_run,
 };

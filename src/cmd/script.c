@@ -124,7 +124,9 @@ static bool names_script(const struct option_list *files)
 static int settle(struct script_options *options, const struct option_list *files)
 {
 	struct err err = {0};
-	input_settle(&options->input);
+	int code = input_settle(&options->input);
+	if (code >= 0)
+		return code;
 	options->format.fields = SCRIPT_USUAL;
 	options->format.short_names = input_label_names(options->input.names) == LABELS_SHORT;
 	if (names_script(files))
@@ -178,5 +180,6 @@ const struct command command_script = {
 			{"perf record -o - -g -- ./server | wick script", "read a pipe, without a file"},
 			{0},
 		},
+	.exit_codes = input_exit_codes,
 	.run = run_script,
 };

@@ -16,6 +16,7 @@
 
 #define RAW_SIZE (256u << 10)
 #define XZ_MEMORY (1ull << 30) /* a hostile header can ask for 4 GiB */
+#define ZSTD_WINDOW_MOST 27 /* as zstd has it: 128 MiB */
 
 enum packing { PLAIN, GZIP, XZ, ZSTD };
 
@@ -64,6 +65,18 @@ static enum packing packing_of(const unsigned char *bytes, size_t count)
 	return PLAIN;
 }
 
+/* At most half of what wick may use in all. */
+static uint64_t xz_memory(void)
+{
+	return mem_limit() / 2 < XZ_MEMORY ? mem_limit() / 2 : XZ_MEMORY;
+}
+
+static int zstd_window(void)
+{
+	int window = 63 - __builtin_clzll(mem_limit() / 2 | 1);
+	return window < ZSTD_WINDOW_MOST ? window : ZSTD_WINDOW_MOST;
+}
+
 static int start_unpacking(struct source *source, struct err *err)
 {
 	bool ready = true;
@@ -75,11 +88,12 @@ static int start_unpacking(struct source *source, struct err *err)
 		break;
 	case XZ:
 		source->xz = (lzma_stream)LZMA_STREAM_INIT;
-		ready = lzma_stream_decoder(&source->xz, XZ_MEMORY, LZMA_CONCATENATED) == LZMA_OK;
+		ready = lzma_stream_decoder(&source->xz, xz_memory(), LZMA_CONCATENATED) == LZMA_OK;
 		break;
 	case ZSTD:
 		source->zstd = ZSTD_createDStream();
-		ready = source->zstd != NULL;
+		ready = source->zstd != NULL &&
+			!ZSTD_isError(ZSTD_DCtx_setParameter(source->zstd, ZSTD_d_windowLogMax, zstd_window()));
 		break;
 	}
 	if (ready)
@@ -233,6 +247,10 @@ static ssize_t read_xz(struct source *source, char *to, size_t size, struct err 
 		source->raw_at = source->raw_end - xz->avail_in;
 		if (status == LZMA_STREAM_END)
 			break;
+		if (status == LZMA_MEMLIMIT_ERROR)
+			return err_set(err, ERR_FORMAT,
+				       "%s needs more than %llu MB of memory to decompress; use xz -d first",
+				       source->name, (unsigned long long)xz_memory() >> 20);
 		if (status != LZMA_OK)
 			return damaged(source, err, "xz");
 	}
@@ -256,8 +274,8 @@ static ssize_t read_zstd(struct source *source, char *to, size_t size, struct er
 		source->raw_at += in.pos;
 		if (ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge)
 			return err_set(err, ERR_FORMAT,
-				       "%s needs more than 128 MB of memory to decompress; use zstd -d --long=31 first",
-				       source->name);
+				       "%s needs more than %d MB of memory to decompress; use zstd -d --long=31 first",
+				       source->name, (1 << zstd_window()) >> 20);
 		if (ZSTD_isError(status))
 			return damaged(source, err, "zstd");
 		source->between_members = status == 0;

@@ -383,6 +383,8 @@ static bool inflate_all(const struct packed *packed, uint8_t *out)
 /* NULL when the bytes are damaged. */
 static uint8_t *unpack(const struct packed *packed)
 {
+	if (!mem_has_room(packed->unpacked_size))
+		return NULL;
 	uint8_t *out = malloc(packed->unpacked_size ? packed->unpacked_size : 1);
 	if (!out)
 		return NULL;

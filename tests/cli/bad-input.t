@@ -243,3 +243,31 @@ needs: zstd
   $ head -c 200000000 /dev/zero | zstd -q --long=30 >long.zst && wick fold long.zst
   wick: long.zst needs more than 128 MB of memory to decompress; use zstd -d --long=31 first
   [1]
+
+Input that keeps growing in memory ends at the limit, compressed or not, and nothing is written.
+
+  $ seq 1 2000000 | sed 's/.*/main;f&;g& 1/' | zstd -q >many.zst
+  $ wick fold --max-memory 64M many.zst
+  wick: reached the memory limit of 64 MiB; use a larger --max-memory or a smaller input
+  [4]
+  $ zstd -qdc many.zst | wick flame --max-memory 64M -o many.svg
+  wick: reached the memory limit of 64 MiB; use a larger --max-memory or a smaller input
+  [4]
+  $ ls many.*
+  many.zst
+  $ for size in 5 0 -1 M 15M 1X 1Gx 512; do wick report --max-memory "$size" one; done
+  wick: --max-memory must be a size such as 500M or 2G, at least 16M, not '5'
+  wick: --max-memory must be a size such as 500M or 2G, at least 16M, not '0'
+  wick: --max-memory must be a size such as 500M or 2G, at least 16M, not '-1'
+  wick: --max-memory must be a size such as 500M or 2G, at least 16M, not 'M'
+  wick: --max-memory must be a size such as 500M or 2G, at least 16M, not '15M'
+  wick: --max-memory must be a size such as 500M or 2G, at least 16M, not '1X'
+  wick: --max-memory must be a size such as 500M or 2G, at least 16M, not '1Gx'
+  wick: --max-memory must be a size such as 500M or 2G, at least 16M, not '512'
+  [2]
+  $ for size in 800m 1.5G 1T 900MiB 99999999999G; do wick fold --max-memory "$size" one; done
+  a;b 9223372036854775807
+  a;b 9223372036854775807
+  a;b 9223372036854775807
+  a;b 9223372036854775807
+  a;b 9223372036854775807

@@ -146,7 +146,7 @@ Options are checked before anything is read.
   wick: fold: -o needs a value; if the value is --pid, use -o=--pid (see wick fold --help)
   [2]
   $ wick fold --m missing
-  wick: fold: --m is ambiguous: --merge-threads, --module (see wick fold --help)
+  wick: fold: --m is ambiguous: --merge-threads, --module, --max-memory (see wick fold --help)
   [2]
   $ wick flame --colors rainbow missing
   wick: flame: --colors cannot be 'rainbow'; use one of hot, mem, io, wakeup, chain, java, js, perl, python, rust, red, green, blue, aqua, yellow, purple, orange, safe, state (see wick flame --help)
@@ -175,6 +175,7 @@ Exit codes are those of the command.
     1    failure; one line on standard error gives the reason
     2    wrong options or arguments
     3    success, but a threshold was exceeded (wick diff --fail-if)
+    4    the memory limit was reached (--max-memory)
   doctor:
     0    success
     1    not even your own processes can be recorded, or the check failed
@@ -183,6 +184,7 @@ Exit codes are those of the command.
     0    success
     1    failure; one line on standard error gives the reason
     2    wrong options or arguments
+    4    the memory limit was reached (--max-memory)
     126  the command cannot be executed
     127  the command was not found
     N    with a command: its exit code, or 128 plus the number of the signal that
@@ -191,6 +193,7 @@ Exit codes are those of the command.
     0    success
     1    failure; one line on standard error gives the reason
     2    wrong options or arguments
+    4    the memory limit was reached (--max-memory)
     126  the command cannot be executed
     127  the command was not found
     N    with a command: its exit code, or 128 plus the number of the signal that

@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void leave_with_9(size_t wanted)
+static void leave_with_9(size_t wanted, uint64_t limit)
 {
 	(void)wanted;
-	_exit(9);
+	_exit(limit ? 4 : 9);
 }
 
 /* Runs `act` in a child; its exit code. */
@@ -60,6 +60,92 @@ static void sizes_that_overflow_call_the_handler(void **state)
 	assert_int_equal(in_child(do_nothing), 0);
 	assert_int_equal(in_child(overflow_product), 9);
 	assert_int_equal(in_child(overflow_buffer), 9);
+}
+
+#define LIMIT (400u << 20) /* sanitizers keep some memory that was freed */
+
+static void allocate_small_pieces(void)
+{
+	mem_set_limit(LIMIT);
+	for (size_t size = 0; size < 2ull * LIMIT; size += 1000)
+		memset(mem_alloc(1000), 1, 1000);
+}
+
+static void allocate_in_thread(void *context, unsigned worker)
+{
+	(void)context;
+	(void)worker;
+	allocate_small_pieces();
+}
+
+static void allocate_in_threads(void)
+{
+	parallel_run(4, allocate_in_thread, NULL);
+}
+
+static void grow_an_array(void)
+{
+	uint64_t *items = NULL;
+	size_t count = 0, capacity = 0;
+	mem_set_limit(LIMIT);
+	while (count < 2ull * LIMIT / sizeof *items) {
+		MEM_ROOM(items, count, capacity);
+		items[count] = count;
+		count++;
+	}
+}
+
+static void allocate_at_once(void)
+{
+	mem_set_limit(LIMIT);
+	free(mem_alloc(2ull * LIMIT));
+}
+
+static void free_what_was_allocated(void)
+{
+	mem_set_limit(LIMIT);
+	for (int i = 0; i < 4000; i++) {
+		char *piece = mem_alloc(1 << 20);
+		memset(piece, i, 1 << 20);
+		free(piece);
+	}
+}
+
+static void stay_below(void)
+{
+	mem_set_limit(LIMIT);
+	bool fits = mem_has_room(1 << 20) && !mem_has_room(LIMIT) && !mem_is_short();
+	char *pieces[LIMIT >> 22];
+	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
+		pieces[i] = memset(mem_alloc(2 << 20), 1, 2 << 20);
+	fits = fits && mem_is_short();
+	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
+		free(pieces[i]);
+	_exit(fits ? 0 : 1);
+}
+
+static uint64_t limit_of_test(void)
+{
+	return LIMIT;
+}
+
+static void allocate_without_setting_a_limit(void)
+{
+	mem_limit_usually(limit_of_test);
+	for (size_t size = 0; size < 2ull * LIMIT; size += 1000)
+		memset(mem_alloc(1000), 1, 1000);
+}
+
+static void a_limit_bounds_what_is_allocated_and_not_freed(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(allocate_small_pieces), 4);
+	assert_int_equal(in_child(allocate_in_threads), 4);
+	assert_int_equal(in_child(grow_an_array), 4);
+	assert_int_equal(in_child(allocate_at_once), 4);
+	assert_int_equal(in_child(allocate_without_setting_a_limit), 4);
+	assert_int_equal(in_child(free_what_was_allocated), 0);
+	assert_int_equal(in_child(stay_below), 0);
 }
 
 static void arrays_grow_and_keep_their_items(void **state)
@@ -286,6 +372,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_that_overflow_call_the_handler),
+		cmocka_unit_test(a_limit_bounds_what_is_allocated_and_not_freed),
 		cmocka_unit_test(arrays_grow_and_keep_their_items),
 		cmocka_unit_test(arena_pieces_are_aligned_and_apart),
 		cmocka_unit_test(buffers_hold_what_was_added),
