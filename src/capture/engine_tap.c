@@ -40,7 +40,7 @@ static int open_one(struct engine_tap *tap, const struct target *target, const s
 	if (fd < 0)
 		return left_out ? 0 : open_refused(event, target, task, errno, err);
 	MEM_ROOM(tap->events, tap->count, tap->capacity);
-	tap->events[tap->count++] = (struct engine_tap_event){fd, event->by_cpu};
+	tap->events[tap->count++] = (struct engine_tap_event){fd, event->by_cpu, cpu};
 	return engine_attach(tap->engine, source, fd, err);
 }
 
@@ -149,6 +149,41 @@ void engine_tap_enable_cpus(struct engine_tap *tap)
 void engine_tap_disable(struct engine_tap *tap)
 {
 	control(tap, PERF_EVENT_IOC_DISABLE, false);
+}
+
+/* Those of threads stay when a CPU goes. */
+static void close_gone(struct engine_tap *tap, const struct target *target, int32_t cpu)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < tap->count; i++) {
+		const struct engine_tap_event *event = &tap->events[i];
+		if (event->cpu == cpu && (event->by_cpu || target_is_by_cpu(target)))
+			close(event->fd);
+		else
+			tap->events[kept++] = *event;
+	}
+	tap->count = kept;
+}
+
+int engine_tap_return(struct engine_tap *tap, const struct target *target, const struct capture_events *events,
+		      int32_t cpu, bool samples, struct err *err)
+{
+	const struct target everybody = {.whole_system = true, .cgroup = -1};
+	size_t count;
+	int32_t task = *open_tasks(target, &count);
+	int result = 0;
+	close_gone(tap, target, cpu);
+	size_t first = tap->count;
+	for (size_t source = 0; source < events->count && !result; source++) {
+		const struct capture_event *event = &events->items[source];
+		if (event->by_engine && event->by_cpu)
+			result = open_one(tap, &everybody, event, source, -1, false, cpu, err);
+		else if (event->by_engine && target_is_by_cpu(target))
+			result = open_one(tap, target, event, source, task, false, cpu, err);
+	}
+	for (size_t i = first; i < tap->count && samples && !result; i++)
+		ioctl(tap->events[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+	return result;
 }
 
 /* --- records in the order of time --- */

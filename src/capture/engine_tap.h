@@ -13,6 +13,7 @@ struct engine_tap {
 	struct engine_tap_event {
 		int fd;
 		bool by_cpu; /* see struct capture_event */
+		int32_t cpu; /* -1: any */
 	} * events;
 	size_t count, capacity;
 	struct rings_guest guest;
@@ -30,6 +31,9 @@ void engine_tap_enable(struct engine_tap *tap);
 /* Those of CPUs only: the others are enabled by the exec of a command. */
 void engine_tap_enable_cpus(struct engine_tap *tap);
 void engine_tap_disable(struct engine_tap *tap);
+/* As rings_return(), with the arguments of engine_tap_open(). */
+int engine_tap_return(struct engine_tap *tap, const struct target *target, const struct capture_events *events,
+		      int32_t cpu, bool samples, struct err *err);
 
 /* A sink for the records in the order of time, before they get to `sink`; both must stay. */
 struct event_sink engine_tap_sink(struct engine_tap *tap, const struct event_sink *sink);

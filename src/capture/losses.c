@@ -26,6 +26,11 @@ void losses_clear(struct losses *losses)
 
 void losses_add(struct losses *losses, size_t ring, int fd, bool samples)
 {
+	if (ring >= losses->ring_count) {
+		losses->rings = mem_realloc(losses->rings, ring + 1, sizeof *losses->rings);
+		memset(losses->rings + losses->ring_count, 0, (ring + 1 - losses->ring_count) * sizeof *losses->rings);
+		losses->ring_count = ring + 1;
+	}
 	MEM_ROOM(losses->events, losses->event_count, losses->event_capacity);
 	losses->events[losses->event_count++] = (struct losses_event){fd, ring, samples};
 	losses->rings[ring].samples |= samples;
@@ -38,6 +43,20 @@ static uint64_t lost_of(const struct losses_event *event)
 		uint64_t value, lost;
 	} answer;
 	return read(event->fd, &answer, sizeof answer) == sizeof answer ? answer.lost : 0;
+}
+
+void losses_remove(struct losses *losses, int fd)
+{
+	for (size_t i = 0; i < losses->event_count; i++) {
+		struct losses_event event = losses->events[i];
+		if (event.fd != fd)
+			continue;
+		struct losses_ring *ring = &losses->rings[event.ring];
+		*(event.samples ? &ring->closed_samples : &ring->closed_others) += losses->counted ? lost_of(&event) :
+												     0;
+		losses->events[i] = losses->events[--losses->event_count];
+		return;
+	}
 }
 
 static int give(struct losses_ring *ring, enum event_lost_kind kind, uint64_t time, uint64_t count,
@@ -70,7 +89,8 @@ static void count(struct losses_ring *all, const struct losses_event *event)
 
 int losses_check(struct losses *losses, size_t number, uint64_t time, const struct event_sink *sink)
 {
-	struct losses_ring all = {0};
+	const struct losses_ring *ring = &losses->rings[number];
+	struct losses_ring all = {.told_samples = ring->closed_samples, .told_others = ring->closed_others};
 	for (size_t i = 0; i < losses->event_count && losses->counted; i++)
 		if (losses->events[i].ring == number)
 			count(&all, &losses->events[i]);
@@ -91,6 +111,10 @@ int losses_last(struct losses *losses, uint64_t time, const struct event_sink *s
 {
 	struct losses_ring *all CLEANUP_FREE = mem_zalloc(losses->ring_count + 1, sizeof *all);
 	int result = 0;
+	for (size_t i = 0; i < losses->ring_count; i++) {
+		all[i].told_samples = losses->rings[i].closed_samples;
+		all[i].told_others = losses->rings[i].closed_others;
+	}
 	for (size_t i = 0; i < losses->event_count && losses->counted; i++)
 		count(&all[losses->events[i].ring], &losses->events[i]);
 	for (size_t i = 0; i < losses->ring_count && result >= 0; i++)

@@ -18,6 +18,7 @@ struct losses_event {
 struct losses_ring {
 	bool samples, others; /* what comes in it */
 	uint64_t told_samples, told_others; /* given to the sink */
+	uint64_t closed_samples, closed_others; /* of events that are closed */
 };
 
 struct losses {
@@ -32,8 +33,10 @@ void losses_init(struct losses *losses, size_t rings, bool counted);
 void losses_release(struct losses *losses);
 /* Events are closed: none writes to the rings any more. */
 void losses_clear(struct losses *losses);
-/* An event that writes to a ring. Its descriptor stays the caller's. */
+/* An event that writes to a ring, which may be a new one. Its descriptor stays the caller's. */
 void losses_add(struct losses *losses, size_t ring, int fd, bool samples);
+/* The event will be closed: what was lost of it still counts. */
+void losses_remove(struct losses *losses, int fd);
 
 /* A LOST record was found in a ring. Its number is of use where the kernel does not count. Returns as the sink. */
 int losses_record(struct losses *losses, size_t ring, uint64_t time, uint64_t dropped, const struct event_sink *sink);

@@ -197,6 +197,18 @@ static void obey(struct recorder *recorder)
 	recorder->paused = pause;
 }
 
+static bool reopen_cpu(void *context, int32_t cpu)
+{
+	struct recorder *recorder = context;
+	bool samples = recorder->samples_on && !recorder->paused;
+	struct err err = {0};
+	int result = rings_return(recorder->rings, cpu, samples, &err);
+	if (!result && recorder->engine)
+		result = engine_tap_return(&recorder->tap, &recorder->target, recorder->options.events, cpu, samples,
+					   &err);
+	return !result;
+}
+
 static int wait_and_drain(struct recorder *recorder, const struct event_sink *sink)
 {
 	struct epoll_event events[16];
@@ -211,6 +223,7 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 	keep_time(recorder);
 	obey(recorder);
 	tell_stopped(recorder);
+	hotplug_check(&recorder->hotplug, now(), reopen_cpu, recorder);
 	if (recorder->done)
 		return 0; /* finish() does the rest */
 	uint64_t drained = now();
@@ -319,6 +332,14 @@ static int finish(struct recorder *recorder, const struct event_sink *ordered, c
 	return code < 0 ? code : rings_last_losses(recorder->rings, sink);
 }
 
+static void report_offline(struct recorder *recorder)
+{
+	CLEANUP_BUF struct buf text = {0};
+	hotplug_describe(&recorder->hotplug, now(), &text);
+	if (text.size)
+		recorder_note(recorder, "%s", text.data);
+}
+
 static void stop_engine(struct recorder *recorder)
 {
 	uint64_t unfollowed = engine_statistics(recorder->engine).unfollowed;
@@ -392,6 +413,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 	while (code >= 0 && !recorder->done)
 		code = wait_and_drain(recorder, &ordered);
 	result.ended = now();
+	report_offline(recorder);
 	if (recorder->engine)
 		engine_end(recorder->engine, result.ended);
 	rings_disable(recorder->rings);

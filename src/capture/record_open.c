@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MEMBERS_FREQUENCY_MOST 4000
@@ -333,6 +334,20 @@ static int open_waiting(struct recorder *recorder, struct err *err)
 	return result ? result : rings_poll(recorder->rings, recorder->epoll, WAKE_RING, err);
 }
 
+/* Events of threads stay when a CPU goes offline; those of CPUs do not. */
+static void watch_cpus(struct recorder *recorder)
+{
+	const struct capture_events *events = recorder->options.events;
+	bool on_cpus = target_is_by_cpu(&recorder->target);
+	struct timespec time;
+	for (size_t i = 0; i < events->count; i++)
+		on_cpus = on_cpus || events->items[i].by_cpu || events->items[i].everywhere;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	if (on_cpus)
+		hotplug_open(&recorder->hotplug, &recorder->target, recorder->options.cpus,
+			     (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec);
+}
+
 int recorder_open(struct recorder **ret_recorder, const struct recorder_options *options, struct err *err)
 {
 	struct recorder *recorder = mem_zalloc(1, sizeof *recorder);
@@ -391,6 +406,8 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		result = engine_tap_open(&recorder->tap, recorder->engine, &recorder->target, options->events,
 					 options->cpus, err);
 	if (!result)
+		watch_cpus(recorder);
+	if (!result)
 		cpu_time_open(&recorder->cpu_time, &recorder->target, options->inherit, rings.shape.enable_on_exec);
 	if (!result && !recorder->engine)
 		members_init(&recorder->members, &recorder->target, options->events, options->inherit);
@@ -424,6 +441,7 @@ void recorder_close(struct recorder *recorder)
 	if (!recorder)
 		return;
 	cpu_time_close(&recorder->cpu_time);
+	hotplug_close(&recorder->hotplug);
 	engine_tap_release(&recorder->tap);
 	rings_close(recorder->rings);
 	engine_close(recorder->engine);

@@ -6,6 +6,7 @@
 #include "capture/cgroups.h"
 #include "capture/cpu_time.h"
 #include "capture/engine_tap.h"
+#include "capture/hotplug.h"
 #include "capture/members.h"
 #include "capture/record.h"
 #include "capture/recover.h"
@@ -26,6 +27,7 @@ struct recorder {
 	struct tails tails; /* of stacks in rings */
 	uint64_t rounded; /* when progress was last told of */
 	struct cpu_time cpu_time;
+	struct hotplug hotplug; /* of CPUs on which events are opened */
 	sigset_t signals, old_mask;
 	bool blocked;
 	int epoll, signal_fd;

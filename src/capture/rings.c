@@ -33,6 +33,7 @@
 /* A record's place: the number of its ring, and where in it. */
 #define PLACE_SHIFT 44
 #define PLACE_OFFSET ((1ull << PLACE_SHIFT) - 1)
+#define PLACE_GUEST (UINT64_MAX >> PLACE_SHIFT) /* in the place of the number of a ring */
 
 struct ring {
 	int32_t cpu;
@@ -45,15 +46,16 @@ struct ring {
 };
 
 struct open_event {
-	int fd;
+	int fd; /* -1: closed */
 	uint32_t source;
+	uint32_t ring;
 	uint64_t id;
 	bool everywhere;
 };
 
 struct rings {
 	struct ring *items;
-	size_t count;
+	size_t count, capacity;
 	size_t size; /* bytes of data of each, a power of two */
 	struct open_event *events;
 	size_t event_count, event_capacity;
@@ -65,7 +67,10 @@ struct rings {
 	struct order order;
 	uint64_t largest_time, limit, limit_set; /* limit_set: when, by CLOCK_MONOTONIC */
 	uint64_t rounds; /* times that the limit was set */
-	const struct rings_guest *guest; /* NULL: none; its records count as those of ring number `count` */
+	struct rings_options options; /* for CPUs that come later */
+	int epoll; /* where rings are waited for; -1: not yet */
+	uint64_t epoll_data;
+	const struct rings_guest *guest; /* NULL: none; its records count as those of ring PLACE_GUEST */
 	struct order fresh; /* records that the guest has not been told of */
 	uint64_t *scratch; /* for records that go around the end of a ring */
 };
@@ -145,8 +150,8 @@ static int add_event(struct rings *rings, struct ring *ring, struct perf_event_a
 		return -errno;
 	MEM_ROOM(rings->events, rings->event_count, rings->event_capacity);
 	struct open_event *event = &rings->events[rings->event_count++];
-	*event = (struct open_event){.fd = fd, .source = source};
-	losses_add(&rings->losses, (size_t)(ring - rings->items), fd, source != rings->tracking);
+	*event = (struct open_event){.fd = fd, .source = source, .ring = (uint32_t)(ring - rings->items)};
+	losses_add(&rings->losses, event->ring, fd, source != rings->tracking);
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &event->id) < 0)
 		return -errno;
 	if (ring->owner >= 0)
@@ -192,21 +197,21 @@ static int add_task(struct rings *rings, struct ring *ring, struct rings_options
 	return 0;
 }
 
-static int add_everywhere(struct rings *rings, struct rings_options *options, struct err *err)
+static int add_everywhere(struct rings *rings, struct ring *ring, struct rings_options *options, struct err *err)
 {
 	struct capture_events *events = options->events;
 	const struct target all = {.whole_system = true, .cgroup = -1};
-	for (size_t i = 0; i < events->count; i++)
-		for (size_t cpu = 0; cpu < rings->count && is_on_cpus(&events->items[i]); cpu++) {
-			err->code = 0;
-			int result = add_event(rings, &rings->items[cpu], &events->items[i].attr, (uint32_t)i, &all, -1,
-					       err);
-			if (result == -EAGAIN || (result && err->code))
-				return result;
-			if (result)
-				return open_refused(&events->items[i], options->target, -1, -result, err);
-			rings->events[rings->event_count - 1].everywhere = true;
-		}
+	for (size_t i = 0; i < events->count; i++) {
+		if (!is_on_cpus(&events->items[i]))
+			continue;
+		err->code = 0;
+		int result = add_event(rings, ring, &events->items[i].attr, (uint32_t)i, &all, -1, err);
+		if (result == -EAGAIN || (result && err->code))
+			return result;
+		if (result)
+			return open_refused(&events->items[i], options->target, -1, -result, err);
+		rings->events[rings->event_count - 1].everywhere = true;
+	}
 	return 0;
 }
 
@@ -219,7 +224,8 @@ static void close_events(struct rings *rings)
 		rings->items[i] = (struct ring){.cpu = rings->items[i].cpu, .owner = -1};
 	}
 	for (size_t i = 0; i < rings->event_count; i++)
-		close(rings->events[i].fd);
+		if (rings->events[i].fd >= 0)
+			close(rings->events[i].fd);
 	rings->event_count = 0;
 	losses_clear(&rings->losses);
 }
@@ -230,7 +236,9 @@ static int open_all(struct rings *rings, struct rings_options *options, struct e
 	size_t count, gone_count = 0;
 	open_tasks(target, &count);
 	rings->denied = 0;
-	int result = add_everywhere(rings, options, err);
+	int result = 0;
+	for (size_t cpu = 0; cpu < rings->count && !result; cpu++)
+		result = add_everywhere(rings, &rings->items[cpu], options, err);
 	if (result)
 		return result;
 	for (size_t i = 0; i < count; i++) {
@@ -351,7 +359,8 @@ int rings_open(struct rings **ret_rings, struct rings_options *options, struct e
 	raise_descriptors();
 	fit_to_kernel(options);
 	struct rings *rings = mem_zalloc(1, sizeof *rings);
-	rings->count = target->cpu_count;
+	rings->epoll = -1;
+	rings->count = rings->capacity = target->cpu_count;
 	losses_init(&rings->losses, rings->count, options->shape.losses);
 	rings->items = mem_zalloc(rings->count, sizeof *rings->items);
 	rings->size = first_size(options);
@@ -377,6 +386,7 @@ int rings_open(struct rings **ret_rings, struct rings_options *options, struct e
 		return result;
 	}
 	describe(rings, options);
+	rings->options = *options;
 	*ret_rings = rings;
 	return 0;
 }
@@ -442,17 +452,107 @@ void rings_disable(struct rings *rings)
 	control(rings, PERF_EVENT_IOC_DISABLE, true, true);
 }
 
+static int poll_ring(struct rings *rings, const struct ring *ring, struct err *err)
+{
+	/* Edges only: the descriptor of a thread that ended reports that for ever. */
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = rings->epoll_data};
+	if (ring->owner < 0 || epoll_ctl(rings->epoll, EPOLL_CTL_ADD, rings->events[ring->owner].fd, &event) == 0)
+		return 0;
+	return err_set(err, ERR_SYSTEM, "cannot wait for a ring buffer: %s", strerror(errno));
+}
+
 int rings_poll(struct rings *rings, int epoll, uint64_t data, struct err *err)
 {
-	for (size_t i = 0; i < rings->count; i++) {
-		if (rings->items[i].owner < 0)
+	int result = 0;
+	rings->epoll = epoll;
+	rings->epoll_data = data;
+	for (size_t i = 0; i < rings->count && !result; i++)
+		result = poll_ring(rings, &rings->items[i], err);
+	return result;
+}
+
+/* --- CPUs that come back --- */
+
+/*
+ * The kernel has taken these events away with their CPU, but not those of threads. The one that has the ring must stay:
+ * the others write to the same ring.
+ */
+static void close_gone(struct rings *rings, size_t number)
+{
+	for (size_t i = 0; i < rings->event_count; i++) {
+		struct open_event *event = &rings->events[i];
+		if (event->ring != number || event->fd < 0 ||
+		    !(event->everywhere || target_is_by_cpu(rings->options.target)))
 			continue;
-		/* Edges only: the descriptor of a thread that ended reports that for ever. */
-		struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = data};
-		if (epoll_ctl(epoll, EPOLL_CTL_ADD, rings->events[rings->items[i].owner].fd, &event) < 0)
-			return err_set(err, ERR_SYSTEM, "cannot wait for a ring buffer: %s", strerror(errno));
+		if ((int)i == rings->items[number].owner) {
+			ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+			continue;
+		}
+		losses_remove(&rings->losses, event->fd);
+		close(event->fd);
+		event->fd = -1;
 	}
-	return 0;
+}
+
+/* The events of threads are opened for a CPU that is new; else they are still there. */
+static int open_again(struct rings *rings, size_t number, bool is_new, struct err *err)
+{
+	struct ring *ring = &rings->items[number];
+	size_t count;
+	open_tasks(rings->options.target, &count);
+	int result = add_everywhere(rings, ring, &rings->options, err);
+	for (size_t i = 0; i < count && !result && (is_new || target_is_by_cpu(rings->options.target)); i++) {
+		bool gone = false;
+		result = add_task(rings, ring, &rings->options, i, &gone, err);
+	}
+	return result;
+}
+
+static size_t ring_of_cpu(struct rings *rings, int32_t cpu, bool *ret_new)
+{
+	size_t number = 0;
+	while (number < rings->count && rings->items[number].cpu != cpu)
+		number++;
+	*ret_new = number == rings->count || rings->items[number].owner < 0;
+	if (number == rings->count) {
+		MEM_ROOM(rings->items, rings->count, rings->capacity);
+		rings->items[rings->count++] = (struct ring){.cpu = cpu, .owner = -1};
+	}
+	return number;
+}
+
+static void close_again(struct rings *rings, size_t number, size_t first)
+{
+	struct ring *ring = &rings->items[number];
+	for (size_t i = first; i < rings->event_count; i++) {
+		losses_remove(&rings->losses, rings->events[i].fd);
+		close(rings->events[i].fd);
+	}
+	rings->event_count = first;
+	if (ring->owner < (int)first)
+		return;
+	if (ring->page)
+		munmap(ring->page, (size_t)sysconf(_SC_PAGESIZE) + rings->size);
+	*ring = (struct ring){.cpu = ring->cpu, .owner = -1};
+}
+
+int rings_return(struct rings *rings, int32_t cpu, bool samples, struct err *err)
+{
+	bool is_new;
+	size_t number = ring_of_cpu(rings, cpu, &is_new), first = rings->event_count;
+	close_gone(rings, number);
+	int result = open_again(rings, number, is_new, err);
+	if (!result && is_new)
+		result = poll_ring(rings, &rings->items[number], err);
+	for (size_t i = first; i < rings->event_count && !result; i++) {
+		const struct open_event *event = &rings->events[i];
+		perfdata_live_id(rings->decoder, event->source, event->id);
+		if (samples || event->source == rings->tracking)
+			ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
+	if (result)
+		close_again(rings, number, first);
+	return result;
 }
 
 /* --- draining --- */
@@ -507,7 +607,7 @@ static void free_space(struct rings *rings)
 		rings->items[i].needed = rings->items[i].seen;
 	for (size_t i = rings->order.head; i < rings->order.count; i++) {
 		uint64_t place = rings->order.entries[i].place;
-		if (place >> PLACE_SHIFT == rings->count)
+		if (place >> PLACE_SHIFT == PLACE_GUEST)
 			continue;
 		struct ring *ring = &rings->items[place >> PLACE_SHIFT];
 		if (ring->needed > (place & PLACE_OFFSET))
@@ -524,7 +624,7 @@ static void add_of_guest(void *context, uint64_t time, uint64_t number)
 	struct rings *rings = context;
 	if (time > rings->largest_time)
 		rings->largest_time = time;
-	order_add(&rings->order, time, (uint64_t)rings->count << PLACE_SHIFT | (number & PLACE_OFFSET));
+	order_add(&rings->order, time, PLACE_GUEST << PLACE_SHIFT | (number & PLACE_OFFSET));
 }
 
 /* The guest looks first: what its records need to be understood was then written to the rings before. */
@@ -578,7 +678,7 @@ int rings_last_losses(struct rings *rings, const struct event_sink *sink)
 static int deliver(struct rings *rings, uint64_t place, const struct event_sink *sink)
 {
 	size_t number = (size_t)(place >> PLACE_SHIFT);
-	if (number == rings->count)
+	if (number == PLACE_GUEST)
 		return rings->guest->deliver(rings->guest->context, place & PLACE_OFFSET, sink);
 	const struct perf_event_header *record = record_at(rings, &rings->items[number], place & PLACE_OFFSET);
 	return record->type == PERF_RECORD_LOST ? deliver_lost(rings, number, record, sink) :

@@ -58,6 +58,12 @@ void rings_disable(struct rings *rings);
 /* Adds the rings to an epoll instance; their events have `data` as data. */
 int rings_poll(struct rings *rings, int epoll, uint64_t data, struct err *err);
 
+/*
+ * A CPU that was offline, or is new: opens the events that the kernel took away, or all, and enables them; those of
+ * samples with `samples`. On failure it is as if the CPU was still offline, and can be tried again.
+ */
+int rings_return(struct rings *rings, int32_t cpu, bool samples, struct err *err);
+
 /* A round: looks at all rings and delivers what is in order. With `all` nothing is left behind. Returns as the sink. */
 int rings_drain(struct rings *rings, const struct event_sink *sink, bool all);
 /* The number of the last round. What is in the rings during a round has been delivered two rounds later. */

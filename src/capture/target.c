@@ -79,6 +79,12 @@ static bool read_online(char *line, size_t room)
 	return read;
 }
 
+bool target_online(struct target *target)
+{
+	char online[4096];
+	return read_online(online, sizeof online) && parse_cpus(target, online);
+}
+
 int target_set_cpus(struct target *target, const char *list, struct err *err)
 {
 	char online[4096];

@@ -25,6 +25,11 @@ bool perfdata_live_source(struct perfdata *data, const struct perf_event_attr *a
 	return true;
 }
 
+void perfdata_live_id(struct perfdata *data, uint32_t source, uint64_t id)
+{
+	sources_learn_id(&data->sources, source, id);
+}
+
 uint64_t perfdata_live_time(struct perfdata *data, const struct perf_event_header *record)
 {
 	return records_time(data, record, (const uint8_t *)record);

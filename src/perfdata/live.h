@@ -15,6 +15,9 @@ void perfdata_live_sink(struct perfdata *data, const struct event_sink *sink);
 bool perfdata_live_source(struct perfdata *data, const struct perf_event_attr *attr, const char *name,
 			  const uint64_t *ids, size_t id_count);
 
+/* Another id of an event. */
+void perfdata_live_id(struct perfdata *data, uint32_t source, uint64_t id);
+
 /* The time by which a record, whole and in one piece, is put in order; 0: none. */
 uint64_t perfdata_live_time(struct perfdata *data, const struct perf_event_header *record);
 /* Decodes a record, in one piece and 8-byte aligned, and gives it to the sink. Returns what that said. */

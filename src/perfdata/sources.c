@@ -92,15 +92,19 @@ bool sources_add_ids(struct sources *sources, uint32_t source, const void *ids, 
 	memcpy(copy, ids, id_count * sizeof *copy);
 	sources->items[source].ids = copy;
 	sources->items[source].id_count = id_count;
-	for (size_t i = 0; i < id_count; i++) {
-		if (sources_find(sources, copy[i]) != SOURCE_NONE)
-			continue;
+	for (size_t i = 0; i < id_count; i++)
+		sources_learn_id(sources, source, copy[i]);
+	return true;
+}
+
+void sources_learn_id(struct sources *sources, uint32_t source, uint64_t id)
+{
+	if (sources_find(sources, id) == SOURCE_NONE) {
 		MEM_ROOM(sources->ids, sources->id_count, sources->id_capacity);
-		sources->ids[sources->id_count] = (struct source_id){.id = copy[i], .source = source};
-		index_map_insert(&sources->by_id, hash_u64(copy[i]), (uint32_t)sources->id_count++);
+		sources->ids[sources->id_count] = (struct source_id){.id = id, .source = source};
+		index_map_insert(&sources->by_id, hash_u64(id), (uint32_t)sources->id_count++);
 	}
 	sources->last_source = SOURCE_NONE;
-	return true;
 }
 
 void sources_name(struct sources *sources, uint32_t source, const char *name, size_t length)

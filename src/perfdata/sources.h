@@ -47,6 +47,8 @@ void sources_release(struct sources *sources);
  */
 bool sources_add(struct sources *sources, const void *attr, size_t attr_size, const void *ids, size_t id_count);
 bool sources_add_ids(struct sources *sources, uint32_t source, const void *ids, size_t id_count);
+/* One more, which is not listed with the others. */
+void sources_learn_id(struct sources *sources, uint32_t source, uint64_t id);
 void sources_name(struct sources *sources, uint32_t source, const char *name, size_t length);
 
 /* SOURCE_NONE when no event has this id. */
