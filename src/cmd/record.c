@@ -112,8 +112,8 @@ static struct collector *make_collector(struct record_run *run)
 		.live = true,
 		.engine = recorder_uses_engine(run->recorder, NULL),
 		.followed = run->options.live,
-		/* The files do not show the numbers of threads, and there is no end to new ones. */
-		.name_only = !run->options.live,
+		/* The files do not show the numbers of threads and processes, the screen those of processes. */
+		.threads_apart = run->options.live ? TALLY_BY_PROCESS : TALLY_BY_NAME,
 		.debuginfod = run->fetching.client,
 		.symbols =
 			{

@@ -97,7 +97,7 @@ struct collector *collector_new(const struct collect_options *options)
 		pthread_mutex_init(&worker->lock, NULL);
 		tally_init(&worker->tally, options->keep_order);
 		worker->tally.unmapped_apart = options->addresses;
-		worker->tally.name_only = options->name_only;
+		worker->tally.threads_apart = options->threads_apart;
 		stack_maker_init(&worker->maker, &collector->codes, collector->options.max_depth);
 		worker->maker.foreign = options->foreign;
 		worker->maker.needs = options->live ? &collector->needs : NULL;

@@ -8,7 +8,7 @@
 #ifndef WICK_EVENT_COLLECT_H
 #define WICK_EVENT_COLLECT_H
 
-#include "event/stack.h"
+#include "event/tally.h"
 #include "profile/follow.h"
 #include "symbol/symbols.h"
 
@@ -26,7 +26,7 @@ struct collect_options {
 	bool count_samples; /* a sample weighs one and not its period */
 	bool keep_order; /* keep samples unmerged in the order of time */
 	bool name_cpu, name_cgroup; /* threads are called by the CPU or cgroup of the sample */
-	bool name_only; /* threads of the same name are one in the profile: their numbers are not asked for */
+	enum tally_threads threads_apart; /* in the profile; there is no end to new ones */
 	bool keep_lines; /* frames keep their source line */
 	bool foreign; /* they are of another kind of machine: copies of stacks cannot be unwound */
 	bool engine; /* the BPF engine takes the samples */

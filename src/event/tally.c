@@ -118,7 +118,10 @@ static stack_id stack_of(struct tally *tally, const struct stack_frame *frames, 
 static thread_id thread_of(struct tally *tally, const struct batch_sample *sample)
 {
 	const struct thread *last = &tally->profile.threads[tally->thread];
-	int32_t pid = tally->name_only ? -1 : sample->pid, tid = tally->name_only ? -1 : sample->tid;
+	int32_t pid = tally->threads_apart == TALLY_BY_NAME ? -1 : sample->pid;
+	/* The main thread of a process gives it its name. */
+	bool main_thread = sample->tid == sample->pid && tally->threads_apart == TALLY_BY_PROCESS;
+	int32_t tid = main_thread || tally->threads_apart == TALLY_BY_THREAD ? sample->tid : -1;
 	if (tally->comm != sample->comm || last->pid != pid || last->tid != tid) {
 		tally->thread = profile_thread(
 			&tally->profile,

@@ -9,11 +9,14 @@
 #include "event/stack.h"
 #include "profile/profile.h"
 
+/* Which threads are told apart: all, those of other names or processes, those of other names. */
+enum tally_threads { TALLY_BY_THREAD, TALLY_BY_PROCESS, TALLY_BY_NAME };
+
 struct tally {
 	struct profile profile;
 	struct preparer *preparer; /* gets addresses that are new; NULL: nobody */
 	bool unmapped_apart; /* addresses outside all modules are told apart; else they are one frame */
-	bool name_only; /* threads of the same name are one */
+	enum tally_threads threads_apart;
 	uint64_t ends[STACK_ENDS]; /* samples, by how their stack ends; others may read them at any time */
 	uint64_t *broken; /* samples whose stack ends as STACK_BROKEN, by module id + 1 of the outermost frame */
 	size_t broken_capacity;

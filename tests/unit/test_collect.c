@@ -426,15 +426,17 @@ static void threads_can_stand_for_their_cpu_or_cgroup(void **state)
 	end(run);
 }
 
-static void threads_of_the_same_name_are_one_if_their_numbers_are_not_asked_for(void **state)
+static void threads_are_told_apart_as_far_as_asked_for(void **state)
 {
 	(void)state;
-	for (int name_only = 0; name_only < 2; name_only++) {
-		struct run *run = start(&(struct collect_options){.threads = 1, .name_only = name_only});
+	static const size_t wanted[] = {[TALLY_BY_THREAD] = 100, [TALLY_BY_PROCESS] = 2, [TALLY_BY_NAME] = 1};
+	for (enum tally_threads apart = TALLY_BY_THREAD; apart <= TALLY_BY_NAME; apart++) {
+		struct run *run = start(&(struct collect_options){.threads = 1, .threads_apart = apart});
+		run->sink.comm(run->sink.context, &(struct event_comm){.pid = 77, .tid = 77, .comm = "a b;c"});
 		for (int i = 0; i < 100; i++)
-			TAKE(run, USER_CHAIN(INNER), s->tid += i);
+			TAKE(run, USER_CHAIN(UNMAPPED), s->tid = 1000 + i, s->pid = i % 2 ? 77 : run->pid);
 		finish(run);
-		assert_int_equal(run->profile.sample_count, name_only ? 1 : 100);
+		assert_int_equal(run->profile.sample_count, wanted[apart]);
 		assert_int_equal(run->profile.quality.samples, 100);
 		assert_int_equal(profile_total(&run->profile, 0), 1000);
 		end(run);
@@ -761,7 +763,7 @@ int main(void)
 		cmocka_unit_test(without_a_chain_the_address_is_the_stack),
 		cmocka_unit_test(filters_take_parts_and_count_only_them),
 		cmocka_unit_test(threads_can_stand_for_their_cpu_or_cgroup),
-		cmocka_unit_test(threads_of_the_same_name_are_one_if_their_numbers_are_not_asked_for),
+		cmocka_unit_test(threads_are_told_apart_as_far_as_asked_for),
 		cmocka_unit_test(a_thread_without_a_name_is_called_by_its_number),
 		cmocka_unit_test(any_number_of_threads_gives_the_same),
 		cmocka_unit_test(order_is_kept_when_asked_for),
