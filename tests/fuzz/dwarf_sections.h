@@ -6,8 +6,8 @@
 #include "symbol/dwarf.h"
 
 #define TEXT_START 0x1000u
-#define TEXT_SIZE 0x4000u /* more than the programs of the corpora have */
-#define TEXT_STEP 16u /* between two addresses that are asked for */
+#define TEXT_SIZE 0x400u /* more than the programs of the corpora have */
+#define TEXT_STEP 8u /* between two addresses that are asked for */
 #define FRAMES_MOST 16u
 
 static volatile size_t answers;
