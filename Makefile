@@ -9,6 +9,7 @@ SAN ?=
 FUZZ_SECONDS ?= 60
 FUZZ_TOTAL ?= 3600
 FUZZ_JOBS ?= 2
+DURATION ?= 1800
 
 # Sanitizer builds have a folder of their own: their objects do not mix with the others.
 ifeq ($(strip $(SAN)),)
@@ -79,7 +80,7 @@ REPLAYERS := $(FUZZERS:%=$(BUILD)/tests/fuzz/%)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all deps deps-build demo test test-programs bench bench-unwind lint format \
-	fuzz fuzz-corpus fuzz-long install uninstall clean help
+	fuzz fuzz-corpus fuzz-long soak install uninstall clean help
 .PHONY: images FORCE
 
 ##: build wick, its man pages and shell completions
@@ -255,6 +256,10 @@ fuzz-%: $(BUILD)/fuzz/bin/%
 ##: fuzz every parser for an hour in total on two cores (FUZZ_TOTAL, FUZZ_JOBS); ends with a table
 fuzz-long: $(FUZZERS:%=$(BUILD)/fuzz/bin/%)
 	@FUZZ_TOTAL='$(FUZZ_TOTAL)' FUZZ_JOBS='$(FUZZ_JOBS)' tests/fuzz/long $(BUILD) $(FUZZERS)
+
+##: record the whole system for DURATION (1800) seconds under load; ends with a table. Needs root
+soak: $(BUILD)/wick
+	DURATION='$(DURATION)' tests/soak/run $(BUILD)/wick
 
 ##: check formatting, static analysis, includes, shell and web scripts, words
 lint: $(BUILD)/gen/flame.js

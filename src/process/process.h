@@ -101,8 +101,8 @@ void processes_init(struct processes *processes, struct modules *modules);
 void processes_release(struct processes *processes);
 
 /*
- * What the records say. `pid` −1 is the kernel. An exit changes nothing at once: samples taken before it may be recorded
- * behind it, and a new process of the same pid begins with a fork or an exec, which replace what was there.
+ * What the records say. `pid` −1 is the kernel. An exit changes nothing at once: samples taken before it may be
+ * recorded behind it, and a new process of the same pid begins with a fork or an exec, which replace what was there.
  */
 void processes_mmap(struct processes *processes, int32_t pid, struct mapping mapping);
 void processes_name(struct processes *processes, int32_t pid, int32_t tid, const char *comm); /* known otherwise */
