@@ -57,7 +57,7 @@ LINK := $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
 # The order of the folders is the rule which may include which; tests/lint/includes checks it.
 FOLDERS := base sandbox profile symbol unwind process event perfdata bpf capture import render cmd
 # The engine, or what says that it is not there.
-ENGINE := $(patsubst %,src/capture/bpf_%.c,counts engine load supply symbols tables waits)
+ENGINE := $(patsubst %,src/capture/bpf_%.c,counts engine load supply symbols tables times waits)
 NO_ENGINE := src/capture/engine_absent.c
 SOURCES := $(foreach folder,$(FOLDERS),$(sort $(wildcard src/$(folder)/*.c)))
 SOURCES := $(filter-out src/bpf/%.bpf.c $(if $(filter yes,$(BPF)),$(NO_ENGINE),$(ENGINE)),$(SOURCES))

@@ -27,6 +27,14 @@ struct mm_struct {
 	unsigned long start_stack;
 } BY_KERNEL;
 
+struct sched_entity {
+	unsigned long long sum_exec_runtime;
+} BY_KERNEL;
+
+struct signal_struct {
+	unsigned long long sum_sched_runtime; /* of threads that were released */
+} BY_KERNEL;
+
 struct task_struct {
 	unsigned int flags;
 	unsigned int __state;
@@ -34,6 +42,8 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct mm_struct *mm;
+	struct sched_entity se;
+	struct signal_struct *signal;
 	unsigned in_execve : 1;
 } BY_KERNEL;
 

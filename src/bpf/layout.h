@@ -152,6 +152,18 @@ struct layout_registers {
 	__u64 values[LAYOUT_REGISTERS];
 };
 
+/* A process, or thread, whose samples count where events are opened on CPUs. */
+struct layout_member {
+	__u64 task; /* where it is known: the number may be another's soon; else 0 */
+	__u64 ended; /* nanoseconds that it ran, where it ended while times are added up (members_held) */
+};
+
+/* The CPU time of a task of a member, with that of threads which have ended if it is the first thread of a process. */
+struct layout_time {
+	__u32 id, zero; /* of the member */
+	__u64 nanoseconds;
+};
+
 /* Records of the ring buffer. */
 enum layout_kind {
 	LAYOUT_STACK, /* a stack that is new: its kernel addresses, then its user addresses, innermost first */
@@ -190,6 +202,7 @@ enum layout_statistic {
 	LAYOUT_LEFT_OUT, /* waits that were shorter or longer than asked for; not among those that came */
 	LAYOUT_UNCOUNTED, /* stacks for which the map of counts had no room; they crossed one by one */
 	LAYOUT_UNFOLLOWED, /* processes that there was no room for among the recorded ones */
+	LAYOUT_CPU_TIME, /* nanoseconds that members ran which have ended */
 	LAYOUT_STATISTICS,
 };
 

@@ -123,11 +123,16 @@ struct {
 	__type(value, __u64);
 } statistics SEC(".maps");
 
-static __always_inline void count_one(__u32 statistic)
+static __always_inline void count_many(__u32 statistic, __u64 number)
 {
 	__u64 *value = bpf_map_lookup_elem(&statistics, &statistic);
 	if (value)
-		(*value)++;
+		*value += number;
+}
+
+static __always_inline void count_one(__u32 statistic)
+{
+	count_many(statistic, 1);
 }
 
 static __always_inline struct scratch *scratch_of(__u32 slot)

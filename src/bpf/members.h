@@ -17,12 +17,14 @@ const volatile __u8 members_are_threads = 0;
 
 /* Written by wick: a process that becomes a member when it executes a program, once; 0: none. */
 volatile __u32 awaited = 0;
+/* Written by wick: 1 while it adds up the times of members, so that those that end meanwhile stay with theirs. */
+volatile __u32 members_held = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64); /* its task, where that is known: the number may be another's soon */
+	__type(value, struct layout_member);
 } members SEC(".maps");
 
 static __always_inline int is_member(__u32 id)
@@ -38,7 +40,8 @@ static __always_inline int member_runs(void)
 
 static __always_inline void add_member(__u32 id, __u64 task)
 {
-	if (bpf_map_update_elem(&members, &id, &task, BPF_ANY))
+	struct layout_member member = {.task = task};
+	if (bpf_map_update_elem(&members, &id, &member, BPF_ANY))
 		count_one(LAYOUT_UNFOLLOWED);
 }
 
@@ -53,7 +56,10 @@ int member_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The task is gone for good: nothing runs in its name any more. */
+/*
+ * The task is gone for good: nothing runs in its name any more, and its CPU time is final. What it did at its very end
+ * is in it, which counters of perf events miss.
+ */
 SEC("raw_tp/sched_process_free")
 int member_free(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -61,9 +67,34 @@ int member_free(struct bpf_raw_tracepoint_args *ctx)
 	__u32 id = BPF_CORE_READ(task, pid);
 	if (!members_are_threads && id != (__u32)BPF_CORE_READ(task, tgid))
 		return 0;
-	__u64 *known = bpf_map_lookup_elem(&members, &id);
-	if (known && (!*known || *known == (__u64)task))
-		bpf_map_delete_elem(&members, &id);
+	struct layout_member *known = bpf_map_lookup_elem(&members, &id);
+	if (!known || (known->task && known->task != (__u64)task))
+		return 0;
+	__u64 time = members_are_threads ? BPF_CORE_READ(task, se.sum_exec_runtime) :
+					   BPF_CORE_READ(task, signal, sum_sched_runtime);
+	if (members_held) {
+		known->ended = time ? time : 1;
+		return 0;
+	}
+	count_many(LAYOUT_CPU_TIME, time);
+	bpf_map_delete_elem(&members, &id);
+	return 0;
+}
+
+/* The times of members that have not been released yet. */
+SEC("iter/task")
+int list_times(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	if (!task)
+		return 0;
+	struct layout_time found = {.id = members_are_threads ? (__u32)task->pid : (__u32)task->tgid};
+	if (!is_member(found.id))
+		return 0;
+	found.nanoseconds = task->se.sum_exec_runtime;
+	if (!members_are_threads && task->pid == task->tgid)
+		found.nanoseconds += BPF_CORE_READ(task, signal, sum_sched_runtime);
+	bpf_seq_write(ctx->meta->seq, &found, sizeof found);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "capture/bpf_counts.h"
 #include "capture/bpf_supply.h"
+#include "capture/bpf_times.h"
 #include "capture/bpf_waits.h"
 
 #include <bpf/bpf.h>
@@ -87,9 +88,25 @@ int engine_attach(struct engine *engine, size_t source, int event_fd, struct err
 void engine_add_member(struct engine *engine, int32_t id)
 {
 	uint32_t key = (uint32_t)id;
-	uint64_t task = 0;
-	if (engine->counts.maps.members >= 0 && bpf_map_update_elem(engine->counts.maps.members, &key, &task, BPF_ANY))
+	struct layout_member member = {0};
+	if (engine->counts.maps.members >= 0 &&
+	    bpf_map_update_elem(engine->counts.maps.members, &key, &member, BPF_ANY))
 		engine->unfollowed++;
+}
+
+bool engine_has_cpu_time(const struct engine *engine)
+{
+	return engine->counts.maps.members >= 0;
+}
+
+uint64_t engine_cpu_time_begin(struct engine *engine)
+{
+	return bpf_times_begin(engine->programs);
+}
+
+uint64_t engine_cpu_time_end(struct engine *engine)
+{
+	return bpf_times_end(engine->programs);
 }
 
 void engine_begin(struct engine *engine, uint64_t time, int32_t command)
@@ -264,28 +281,16 @@ bool engine_replaced(struct engine *engine, const struct event_mmap *mmap)
 
 /* --- counts --- */
 
-static uint64_t statistic(const struct engine *engine, uint32_t which)
-{
-	struct bpf_maps maps = bpf_programs_maps(engine->programs);
-	CLEANUP_FREE uint64_t *values = mem_zalloc(maps.cpus, sizeof *values);
-	uint64_t sum = 0;
-	if (bpf_map_lookup_elem(maps.statistics, &which, values))
-		return 0;
-	for (unsigned i = 0; i < maps.cpus; i++)
-		sum += values[i];
-	return sum;
-}
-
 struct engine_statistics engine_statistics(const struct engine *engine)
 {
 	struct engine_statistics statistics = {
-		.taken = statistic(engine, LAYOUT_TAKEN),
-		.copied = statistic(engine, LAYOUT_COPIED),
-		.lost = statistic(engine, LAYOUT_LOST),
-		.uncounted = statistic(engine, LAYOUT_UNCOUNTED),
+		.taken = bpf_programs_statistic(engine->programs, LAYOUT_TAKEN),
+		.copied = bpf_programs_statistic(engine->programs, LAYOUT_COPIED),
+		.lost = bpf_programs_statistic(engine->programs, LAYOUT_LOST),
+		.uncounted = bpf_programs_statistic(engine->programs, LAYOUT_UNCOUNTED),
 		.told = engine->counts.told,
-		.unfollowed = statistic(engine, LAYOUT_UNFOLLOWED) + engine->unfollowed,
-		.left_out = statistic(engine, LAYOUT_LEFT_OUT) + engine->left_out,
+		.unfollowed = bpf_programs_statistic(engine->programs, LAYOUT_UNFOLLOWED) + engine->unfollowed,
+		.left_out = bpf_programs_statistic(engine->programs, LAYOUT_LEFT_OUT) + engine->left_out,
 		.modules = engine->supply.placed_count,
 		.evicted = engine->supply.evicted,
 		.refused = engine->supply.refused,
@@ -303,7 +308,7 @@ int engine_counts(struct engine *engine, const struct event_sink *sink, bool las
 			     0;
 	if (result >= 0)
 		result = bpf_counts_flush(&engine->counts, sink);
-	uint64_t taken = last ? statistic(engine, LAYOUT_TAKEN) : 0;
+	uint64_t taken = last ? bpf_programs_statistic(engine->programs, LAYOUT_TAKEN) : 0;
 	if (result < 0 || taken <= engine->counts.told || !sink->lost)
 		return result;
 	struct event_lost lost = {.kind = LOST_SAMPLES, .count = taken - engine->counts.told, .source = UINT32_MAX};

@@ -20,6 +20,7 @@
 #define ROOM_LEAST 64u
 #define RECORDS_LEAST (256u << 10) /* some of the largest copies */
 #define RECORDS_MOST (32u << 20)
+#define ITERATOR_BYTES 4608u /* a multiple of what iterators write */
 
 struct bpf_programs {
 	struct wick_bpf *skeleton;
@@ -183,6 +184,7 @@ static void set_members(struct bpf_programs *programs, const struct engine_optio
 	const struct engine_members *members = &options->members;
 	bpf_program__set_autoload(skeleton->progs.member_fork, members->sources && members->children);
 	bpf_program__set_autoload(skeleton->progs.member_free, members->sources);
+	bpf_program__set_autoload(skeleton->progs.list_times, members->sources);
 	if (!members->sources)
 		return;
 	bpf_map__set_max_entries(skeleton->maps.members, room_in(16384, options));
@@ -282,24 +284,73 @@ int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_
 	return 0;
 }
 
-void bpf_programs_registers(const struct bpf_programs *programs,
-			    void (*add)(void *context, const struct layout_registers *found), void *context)
+/* Calls `add` for each element, of `size` bytes, that the program of an iterator writes. */
+static void iterate(const struct bpf_link *link, size_t size, void (*add)(void *context, const void *element),
+		    void *context)
 {
-	const struct bpf_link *link = programs->skeleton->links.list_registers;
 	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
-	struct layout_registers found[32];
-	size_t held = 0; /* bytes: a read may end within an element */
+	uint64_t room[ITERATOR_BYTES / 8]; /* aligned for elements */
+	char *bytes = (char *)room;
+	size_t held = 0; /* a read may end within an element */
 	ssize_t got;
-	while (fd >= 0 && (got = read(fd, (char *)found + held, sizeof found - held)) > 0) {
+	while (fd >= 0 && (got = read(fd, bytes + held, sizeof room - held)) > 0) {
 		held += (size_t)got;
-		size_t count = held / sizeof *found, rest = held % sizeof *found;
-		for (size_t i = 0; i < count; i++)
-			add(context, &found[i]);
-		memmove(found, found + count, rest);
-		held = rest;
+		size_t used = held - held % size;
+		for (size_t at = 0; at < used; at += size)
+			add(context, bytes + at);
+		memmove(bytes, bytes + used, held - used);
+		held -= used;
 	}
 	if (fd >= 0)
 		close(fd);
+}
+
+struct iteration {
+	void (*add_registers)(void *context, const struct layout_registers *found);
+	void (*add_time)(void *context, const struct layout_time *found);
+	void *context;
+};
+
+static void add_registers(void *context, const void *element)
+{
+	const struct iteration *iteration = context;
+	iteration->add_registers(iteration->context, element);
+}
+
+static void add_time(void *context, const void *element)
+{
+	const struct iteration *iteration = context;
+	iteration->add_time(iteration->context, element);
+}
+
+void bpf_programs_registers(const struct bpf_programs *programs,
+			    void (*add)(void *context, const struct layout_registers *found), void *context)
+{
+	struct iteration iteration = {.add_registers = add, .context = context};
+	iterate(programs->skeleton->links.list_registers, sizeof(struct layout_registers), add_registers, &iteration);
+}
+
+void bpf_programs_times(const struct bpf_programs *programs,
+			void (*add)(void *context, const struct layout_time *found), void *context)
+{
+	struct iteration iteration = {.add_time = add, .context = context};
+	iterate(programs->skeleton->links.list_times, sizeof(struct layout_time), add_time, &iteration);
+}
+
+void bpf_programs_hold_members(struct bpf_programs *programs, bool hold)
+{
+	programs->skeleton->bss->members_held = hold;
+}
+
+uint64_t bpf_programs_statistic(const struct bpf_programs *programs, uint32_t which)
+{
+	CLEANUP_FREE uint64_t *values = mem_zalloc(programs->maps.cpus, sizeof *values);
+	uint64_t sum = 0;
+	if (bpf_map_lookup_elem(programs->maps.statistics, &which, values))
+		return 0;
+	for (unsigned i = 0; i < programs->maps.cpus; i++)
+		sum += values[i];
+	return sum;
 }
 
 void bpf_programs_await(struct bpf_programs *programs, int32_t pid)

@@ -27,6 +27,13 @@ int bpf_programs_attach(struct bpf_programs *programs, size_t source, int event_
 /* Calls `add` for each thread of the system that has registers of user space, where waits before the start count. */
 void bpf_programs_registers(const struct bpf_programs *programs,
 			    void (*add)(void *context, const struct layout_registers *found), void *context);
+/* Calls `add` for the tasks of members that have not been released yet. */
+void bpf_programs_times(const struct bpf_programs *programs,
+			void (*add)(void *context, const struct layout_time *found), void *context);
+/* While they are held, members that end stay in their map, with their time. */
+void bpf_programs_hold_members(struct bpf_programs *programs, bool hold);
+/* The sum over all CPUs of an enum layout_statistic. */
+uint64_t bpf_programs_statistic(const struct bpf_programs *programs, uint32_t which);
 /* A process that becomes a member when it executes a program. */
 void bpf_programs_await(struct bpf_programs *programs, int32_t pid);
 /* From when on and until when waits are added up. */

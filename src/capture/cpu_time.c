@@ -19,7 +19,7 @@ void cpu_time_close(struct cpu_time *time)
 	*time = (struct cpu_time){0};
 }
 
-void cpu_time_open(struct cpu_time *time, const struct target *target, bool children, bool on_exec)
+static void open_counters(struct cpu_time *time, const struct target *target, bool children, bool on_exec)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -50,21 +50,41 @@ void cpu_time_open(struct cpu_time *time, const struct target *target, bool chil
 	}
 }
 
+void cpu_time_open(struct cpu_time *time, struct engine *engine, const struct target *target, bool children,
+		   bool on_exec)
+{
+	*time = (struct cpu_time){.engine = engine && engine_has_cpu_time(engine) ? engine : NULL, .runs = on_exec};
+	if (!time->engine)
+		open_counters(time, target, children, on_exec);
+}
+
+bool cpu_time_is_known(const struct cpu_time *time)
+{
+	return time->engine || time->count;
+}
+
 void cpu_time_run(struct cpu_time *time, bool run)
 {
+	if (time->engine && run && !time->runs)
+		time->from = engine_cpu_time_begin(time->engine);
+	if (time->engine && !run && time->runs) {
+		uint64_t until = engine_cpu_time_end(time->engine);
+		time->sum += until > time->from ? until - time->from : 0;
+	}
+	time->runs = run;
 	for (size_t i = 0; i < time->count; i++)
 		ioctl(time->fds[i], run ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 bool cpu_time_read(const struct cpu_time *time, uint64_t *ret_nanoseconds)
 {
-	uint64_t sum = 0, value;
+	uint64_t sum = time->sum, value;
 	for (size_t i = 0; i < time->count; i++) {
 		if (read(time->fds[i], &value, sizeof value) != sizeof value)
 			return false;
 		sum += value;
 	}
-	if (!time->count)
+	if (!cpu_time_is_known(time))
 		return false;
 	*ret_nanoseconds = sum;
 	return true;

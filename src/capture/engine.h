@@ -84,6 +84,14 @@ int engine_attach(struct engine *engine, size_t source, int event_fd, struct err
 void engine_add_member(struct engine *engine, int32_t id);
 
 /*
+ * The CPU time of all members, in nanoseconds: what the scheduler accounted to them, up to their very end. The
+ * difference of the two functions is what they used between them. False: there are no members.
+ */
+bool engine_has_cpu_time(const struct engine *engine);
+uint64_t engine_cpu_time_begin(struct engine *engine);
+uint64_t engine_cpu_time_end(struct engine *engine);
+
+/*
  * From when on and until when times of threads are added up, by CLOCK_MONOTONIC. `command` is a process that will
  * execute a program and becomes a member then; 0: none.
  */

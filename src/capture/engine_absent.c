@@ -29,6 +29,24 @@ void engine_add_member(struct engine *engine, int32_t id)
 	(void)id;
 }
 
+bool engine_has_cpu_time(const struct engine *engine)
+{
+	(void)engine;
+	return false;
+}
+
+uint64_t engine_cpu_time_begin(struct engine *engine)
+{
+	(void)engine;
+	return 0;
+}
+
+uint64_t engine_cpu_time_end(struct engine *engine)
+{
+	(void)engine;
+	return 0;
+}
+
 void engine_begin(struct engine *engine, uint64_t time, int32_t command)
 {
 	(void)engine;

@@ -137,7 +137,7 @@ static int tell_cpu_time(const struct recorder *recorder, uint64_t time, uint64_
 							  -1;
 	struct event_count count = {.pid = pid, .tid = pid, .time = time, .value = value};
 	const struct capture_events *events = recorder->options.events;
-	if (events->count != 1 || !attr_is_clock(&events->items->attr) || !recorder->cpu_time.count ||
+	if (events->count != 1 || !attr_is_clock(&events->items->attr) || !cpu_time_is_known(&recorder->cpu_time) ||
 	    !recorder->told.count)
 		return 0;
 	return recorder->told.count(recorder->told.context, &count);
@@ -276,7 +276,7 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 
 /*
  * Counters miss what a process does before it is first scheduled and after they were taken from it at its exit, which
- * is a tenth of the time of a process of 3 ms. What a command that has ended used, with the children it waited for, the
+ * is a tenth of the time of a process of 3 ms. The BPF engine does not use them. What a command that has ended used, with the children it waited for, the
  * kernel knows exactly. It does not know the other children, which the counters do.
  */
 static uint64_t time_of_command(const struct recorder *recorder)

@@ -408,7 +408,8 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 	if (!result)
 		watch_cpus(recorder);
 	if (!result)
-		cpu_time_open(&recorder->cpu_time, &recorder->target, options->inherit, rings.shape.enable_on_exec);
+		cpu_time_open(&recorder->cpu_time, recorder->engine, &recorder->target, options->inherit,
+			      rings.shape.enable_on_exec);
 	if (!result && !recorder->engine)
 		members_init(&recorder->members, &recorder->target, options->events, options->inherit);
 	if (!result && recorder->by_members && rings.shape.enable_on_exec)

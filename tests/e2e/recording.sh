@@ -192,6 +192,29 @@ has_run() {
 	local fields
 	read -ra fields <"/proc/$1/stat" && ((fields[13] + fields[14] > 0))
 }
+# until_asleep PID NAME THREADS: waits until a process executes the program NAME and all of its threads sleep
+until_asleep() {
+	until_true is_asleep "$@"
+}
+is_asleep() {
+	[[ $(<"/proc/$1/comm") == "$2" && $(cat "/proc/$1"/task/*/status | grep -c '^State:[[:blank:]]*S') == "$3" ]]
+}
+# until_recording PID: waits until wick, as this process, has turned its events on and waits for them
+until_recording() {
+	until_true is_recording "$1"
+}
+is_recording() {
+	[[ $(<"/proc/$1/wchan") == *@(ep_poll|epoll)* ]]
+}
+# absent NAME WHY: a tool that tests do without if it is not there, because Debian 12 has no package of it or a large
+# one; in CI that is no failure
+absent() {
+	if [[ ${CI:-} == true ]]; then
+		echo "# $1: $2"
+	else
+		skip "$1" "$2"
+	fi
+}
 
 # --- chance: what is sampled fails a check by chance once in a million times ---
 

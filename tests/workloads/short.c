@@ -1,14 +1,17 @@
 /*
- * usage: short threads|processes COUNT MICROSECONDS: starts threads or processes one after the other, each of which
- * computes for so long and ends. Writes the CPU time of all in nanoseconds to standard output.
+ * usage: short threads|processes COUNT MICROSECONDS [stop]: starts threads or processes one after the other, each of
+ * which computes for so long and ends. Writes the CPU time of all in nanoseconds to standard output.
  *
- * short serve SOCKET MICROSECONDS: a server with four threads that take requests; half of each is computed in a thread
- * that is started for it. Ends at the request to, and writes its CPU time. short load SOCKET COUNT: so many requests,
- * four at a time, then the request to end.
+ * short serve SOCKET MICROSECONDS [stop]: a server with four threads that take requests; half of each is computed in a
+ * thread that is started for it. Ends at the request to, and writes its CPU time. short load SOCKET COUNT: so many
+ * requests, four at a time, then the request to end.
+ *
+ * With "stop" it stops itself as by SIGSTOP, while its first thread runs, and writes the CPU time from then on.
  */
 #include "spin.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -17,7 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static long life;
+static long life, earlier;
+static int stops;
 static volatile uint64_t result;
 
 static long nanoseconds(void)
@@ -34,8 +38,31 @@ __attribute__((noinline)) static void compute(void)
 			result = spin_mix(result + (uint64_t)i);
 }
 
+static long cpu_time(void)
+{
+	struct rusage usage[2];
+	long sum = 0;
+	getrusage(RUSAGE_SELF, &usage[0]);
+	getrusage(RUSAGE_CHILDREN, &usage[1]);
+	for (int i = 0; i < 2; i++)
+		sum += (usage[i].ru_utime.tv_sec + usage[i].ru_stime.tv_sec) * 1000000000 +
+		       (usage[i].ru_utime.tv_usec + usage[i].ru_stime.tv_usec) * 1000;
+	return sum;
+}
+
+/* Once, if it should. */
+static void stop(void)
+{
+	if (!stops)
+		return;
+	stops = 0;
+	raise(SIGSTOP);
+	earlier = cpu_time();
+}
+
 static void *thread(void *context)
 {
+	stop();
 	compute();
 	return context;
 }
@@ -49,20 +76,13 @@ static void start(int threads)
 			pthread_join(id, NULL);
 		return;
 	}
+	stop();
 	child = fork();
 	if (child == 0) {
 		compute();
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
-}
-
-static long cpu_time(int who)
-{
-	struct rusage usage;
-	getrusage(who, &usage);
-	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
-	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
 /* --- a server and its clients --- */
@@ -103,12 +123,13 @@ static int serve(const char *path)
 	if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 64))
 		return 1;
 	life /= 2;
+	stop();
 	for (int i = 0; i < POOL; i++)
 		if (pthread_create(&threads[i], NULL, take_requests, NULL))
 			return 1;
 	for (int i = 0; i < POOL; i++)
 		pthread_join(threads[i], NULL);
-	printf("%ld\n", cpu_time(RUSAGE_SELF));
+	printf("%ld\n", cpu_time() - earlier);
 	return 0;
 }
 
@@ -138,7 +159,8 @@ static int load(const char *path, long count)
 
 int main(int argc, char **argv)
 {
-	if (argc != 4)
+	stops = argc == 5 && strcmp(argv[4], "stop") == 0;
+	if (argc != 4 + stops)
 		return 2;
 	if (strcmp(argv[1], "load") == 0)
 		return load(argv[2], atol(argv[3])) != 0;
@@ -147,6 +169,6 @@ int main(int argc, char **argv)
 		return serve(argv[2]);
 	for (long i = 0; i < atol(argv[2]); i++)
 		start(strcmp(argv[1], "threads") == 0);
-	printf("%ld\n", cpu_time(RUSAGE_SELF) + cpu_time(RUSAGE_CHILDREN));
+	printf("%ld\n", cpu_time() - earlier);
 	return 0;
 }
