@@ -56,12 +56,21 @@ def registers():
     return " ".join("%x" % (int(frame.read_register(name)) & (2**64 - 1)) for name in REGISTERS)
 
 
+def is_behind_call(address):
+    """A return address is. What is not was taken for one, unless it is where a signal interrupted the code."""
+    try:
+        code = bytes(gdb.selected_inferior().read_memory(address - 8, 8))
+    except gdb.error:
+        return False
+    return code[-5] == 0xE8 or any(code[-size] == 0xFF and code[1 - size] >> 3 & 7 == 2 for size in (2, 3, 4, 6, 7))
+
+
 def name(address):
     try:
         text = gdb.execute("info symbol 0x%x" % (address - 1), to_string=True).split(" in section")[0].strip()
     except gdb.error:
         text = "?"
-    return "%x %s" % (address, text[:70])
+    return "%x %s%s" % (address, text[:70], "" if is_behind_call(address) else " (not behind a call)")
 
 
 def kind_of(ours, theirs, complete):
