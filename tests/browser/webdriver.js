@@ -181,7 +181,7 @@ function startedPort(driver) {
     });
     driver.on("error", reject);
     driver.on("exit", (code) => reject(new Error("chromedriver ended with " + code)));
-    setTimeout(() => reject(new Error("chromedriver did not start within 20 s")), 20000).unref();
+    setTimeout(() => reject(new Error("chromedriver did not start within 60 s")), 60000).unref();
   });
 }
 

@@ -31,13 +31,13 @@ Who may not read it gets a wait without a stack, which is named as such.
   $ wick fold unseen 2>err
   sleep;[[]sleeping[]];[[]no stack: waited before the recording began[]] * (glob)
   $ wick report unseen
-  Total   5* ms (glob)
+  Total   [0-9]*s (glob)
   Event   offcpu
   Input   unseen
-  Time    0.5* s, 1 process, 1 thread (glob)
+  Time    [0-9]* s, 1 process, 1 thread (glob)
   
       Self      ms     Total      ms  Function
-  100.00 %  5*  100.00 %  5*  sleeping  [[]no stack: waited before the recording began[]] (glob)
-    0.00 %    0.00  100.00 %  5*  [[]sleeping[]] (glob)
+  100.00 %  [0-9]*  100.00 %  [0-9]*  sleeping  [[]no stack: waited before the recording began[]] (glob)
+    0.00 %    0.00  100.00 %  [0-9]*  [[]sleeping[]] (glob)
   
   1 sample

@@ -1,6 +1,13 @@
 // Generic code, a trait object and a closure, in a crate of their own names.
 use std::collections::BTreeMap;
-use std::time::Instant;
+
+extern "C" {
+    fn clock() -> std::os::raw::c_long; // CPU time of the process in microseconds
+}
+
+fn used() -> i64 {
+    unsafe { clock() as i64 / 1000 }
+}
 
 trait Shape {
     fn area(&self, rounds: u64) -> u64;
@@ -22,10 +29,10 @@ fn sum_all<T: Shape + ?Sized>(shapes: &[Box<T>]) -> u64 {
 
 fn main() {
     let milliseconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(400);
-    let start = Instant::now();
+    let end = used() + milliseconds;
     let shapes: Vec<Box<dyn Shape>> = (0..8).map(|i| Box::new(Square(i)) as Box<dyn Shape>).collect();
     let mut counts = BTreeMap::new();
-    while start.elapsed().as_millis() < milliseconds {
+    while used() < end {
         *counts.entry(sum_all(&shapes) % 100).or_insert(0u64) += 1;
     }
     assert!(!counts.is_empty());
