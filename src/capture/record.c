@@ -276,8 +276,9 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 
 /*
  * Counters miss what a process does before it is first scheduled and after they were taken from it at its exit, which
- * is a tenth of the time of a process of 3 ms. The BPF engine does not use them. What a command that has ended used, with the children it waited for, the
- * kernel knows exactly. It does not know the other children, which the counters do.
+ * is a tenth of the time of a process of 3 ms. The BPF engine does not use them. What a command that has ended used,
+ * with the children it waited for, the kernel knows exactly. It does not know the other children, which the counters
+ * do.
  */
 static uint64_t time_of_command(const struct recorder *recorder)
 {
