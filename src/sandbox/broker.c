@@ -29,7 +29,7 @@ struct broker {
 
 /* --- calls --- */
 
-/* For CPUs that come back while they are recorded: plain counters of a CPU, which change nothing. */
+/* For CPUs that come back while they are recorded: events of a CPU, or of a cgroup on it, that change nothing. */
 static int open_event(const struct broker *broker, const struct seccomp_data *call)
 {
 	struct perf_event_attr attr = {0};
@@ -40,12 +40,21 @@ static int open_event(const struct broker *broker, const struct seccomp_data *ca
 		return -EINVAL;
 	attr.size = size;
 	bool counts = attr.type == PERF_TYPE_HARDWARE || attr.type == PERF_TYPE_SOFTWARE ||
-		      attr.type == PERF_TYPE_HW_CACHE || attr.type == PERF_TYPE_RAW;
-	if (!counts || attr.sigtrap || (int)call->args[1] != -1 || (int)call->args[3] != -1 ||
-	    call->args[4] & ~(uint64_t)PERF_FLAG_FD_CLOEXEC)
+		      attr.type == PERF_TYPE_TRACEPOINT || attr.type == PERF_TYPE_HW_CACHE ||
+		      attr.type == PERF_TYPE_RAW;
+	bool of_cgroup = call->args[4] & PERF_FLAG_PID_CGROUP;
+	if (!counts || attr.sigtrap || (!of_cgroup && (int)call->args[1] != -1) || (int)call->args[3] != -1 ||
+	    call->args[4] & ~(uint64_t)(PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP))
 		return -EPERM;
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)call->args[2], -1, PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	int cgroup = of_cgroup ? peer_take_fd(peer, (int)call->args[1]) : -1;
+	if (of_cgroup && cgroup < 0)
+		return cgroup;
+	unsigned long flags = PERF_FLAG_FD_CLOEXEC | (of_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+	int fd = (int)syscall(SYS_perf_event_open, &attr, cgroup, (int)call->args[2], -1, flags);
+	int result = fd < 0 ? -errno : fd;
+	if (of_cgroup)
+		close(cgroup);
+	return result;
 }
 
 static bool gives_fd(int number)
