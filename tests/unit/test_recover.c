@@ -98,6 +98,9 @@ static void lose(struct fixture *fixture, enum event_lost_kind kind, uint64_t ti
 {
 	struct event_lost lost = {.kind = kind, .time = time, .count = 3};
 	assert_int_equal(fixture->sink.lost(fixture->sink.context, &lost), 0);
+	/* On a slow machine not all is read at once. */
+	while (fixture->recover.at < fixture->recover.list.count)
+		assert_int_equal(recover_round(&fixture->recover, fixture->recover.round, false), 0);
 }
 
 static void name_child(struct fixture *fixture, const char *name)
@@ -256,8 +259,6 @@ static void of_a_whole_system_all_are_read(void **state)
 	struct fixture fixture;
 	set_up(&fixture, true);
 	lose(&fixture, LOST_OTHERS, 50);
-	for (int i = 0; i < 1000 && !fixture.found_file; i++)
-		assert_int_equal(recover_round(&fixture.recover, 1, false), 0);
 	assert_true(fixture.found_file);
 	assert_true(fixture.comms > 0);
 	assert_int_equal(fixture.forks, 0);
