@@ -7,8 +7,7 @@
 
 struct memory_limit {
 	uint64_t limit; /* bytes: memory of the machine, or the smallest limit of a cgroup or of one above it */
-	uint64_t
-		left; /* what can be allocated before one of them is reached; caches that can be dropped count as free */
+	uint64_t left; /* what can be allocated before one is reached; caches that can be dropped count as free */
 	bool by_cgroup; /* `left` is what a cgroup allows */
 };
 

@@ -1,7 +1,7 @@
 /*
  * CPUs that go offline and come back, or come for the first time, while they are recorded. The kernel takes the events
- * of a CPU away when it goes offline, for good and without a word, also when the machine sleeps for a while. So each CPU
- * has a counter that is looked at: one that does not count any more was taken away with the others.
+ * of a CPU away when it goes offline, for good and without a notice, also when the machine sleeps for a while. So each
+ * CPU has a counter that is looked at: one that does not count any more was taken away with the others.
  */
 #ifndef WICK_CAPTURE_HOTPLUG_H
 #define WICK_CAPTURE_HOTPLUG_H

@@ -39,7 +39,8 @@ static size_t operator_length(const char *name, size_t at, size_t length)
 		"++",  "--",  "+=",  "-=",  "*=", "/=", "%=", "^=", "&=", "|=", "()", "[]", "<",
 		">",   "+",   "-",   "*",   "/",  "%",  "^",  "&",  "|",  "~",  "!",  "=",  ",",
 	};
-	if (name[at] != 'o' || at + 1 == length || name[at + 1] != 'p' || !begins(name, at, length, "operator") || (at && is_word(name[at - 1])))
+	if (name[at] != 'o' || at + 1 == length || name[at + 1] != 'p' || !begins(name, at, length, "operator") ||
+	    (at && is_word(name[at - 1])))
 		return 0;
 	size_t end = at + strlen("operator");
 	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)

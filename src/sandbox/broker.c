@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* To change files of any owner. It also needs all that the other process keeps, without which it cannot look into it. */
+/* To change files of any owner. It also needs all that the other process keeps, or it could not look into it. */
 #define CAPABILITIES_TO_WRITE (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_CHOWN) | CAPABILITY(CAP_FOWNER))
 
 struct broker {

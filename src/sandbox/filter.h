@@ -7,8 +7,8 @@
 
 /*
  * Installs the filter for all threads. Returns the descriptor on which the broker gets the calls that are passed to it,
- * or -errno. `recording`: what events, BPF maps and memory of processes need is allowed too. `command` is the only other
- * process that gets signals; 0: none.
+ * or -errno. `recording`: what events, BPF maps and memory of processes need is allowed too. `command` is the only
+ * other process that gets signals; 0: none.
  */
 int filter_install(bool recording, pid_t command);
 

@@ -48,8 +48,8 @@ struct sandbox_options {
 /* Adds files of a directory by stem and ending; -1 and what does not fit is left out. */
 void sandbox_add_place(struct sandbox_options *options, int directory, const char *stem, const char *ending);
 /*
- * Adds an output file: its name in its directory, which is opened and belongs to the caller, or the file itself where it
- * is written to in place. False: nothing was opened.
+ * Adds an output file: its name in its directory, which is opened and belongs to the caller, or the file itself where
+ * it is written to in place. False: nothing was opened.
  */
 bool sandbox_add_output(struct sandbox_options *options, const char *path);
 

@@ -90,7 +90,8 @@ static void damaged_files_do_not_limit(void **state)
 {
 	(void)state;
 	machine();
-	shell("printf 'x\\n::\\n:\\n0::' >proc/self/cgroup; printf ' - \\n - cgroup2\\n1 - cgroup2 x y\\n' >proc/self/mountinfo");
+	shell("printf 'x\\n::\\n:\\n0::' >proc/self/cgroup; "
+	      "printf ' - \\n - cgroup2\\n1 - cgroup2 x y\\n' >proc/self/mountinfo");
 	assert_int_equal(memory_limit_read(".").limit, 1024 * MIB);
 	shell(": >proc/self/cgroup; : >proc/self/mountinfo; : >proc/meminfo");
 	assert_true(memory_limit_read(".").limit == UINT64_MAX);

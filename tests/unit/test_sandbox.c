@@ -50,8 +50,8 @@ static void in_child(void (*check)(void))
 	int status;
 	if (geteuid() || !sandbox_is_needed())
 		skip();
-	shell("rm -rf in out empty; mkdir in out empty; printf old >in/file; printf old >out/file; ln -s ../out/file in/link; "
-	      "ln -s ../out in/away");
+	shell("rm -rf in out empty; mkdir in out empty; printf old >in/file; printf old >out/file; "
+	      "ln -s ../out/file in/link; ln -s ../out in/away");
 	pid_t child = fork();
 	if (!child) {
 		alarm(30);
