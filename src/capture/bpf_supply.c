@@ -431,7 +431,7 @@ bool bpf_supply_replaced(struct bpf_supply *supply, const struct event_mmap *mma
 	for (size_t i = supply->replaced_head; i < supply->replaced_count; i++) {
 		if (all[i].pid != mmap->pid || all[i].time != mmap->time || all[i].start != mmap->start)
 			continue;
-		/* Mostly the first: they are told in the order in which they came. */
+		/* Mostly the first: they are delivered in the order in which they came. */
 		memmove(all + supply->replaced_head + 1, all + supply->replaced_head,
 			(i - supply->replaced_head) * sizeof *all);
 		supply->replaced_head++;

@@ -85,7 +85,7 @@ static void note_time(struct recover *recover, uint64_t time)
 
 static uint64_t hash_of_mapping(const struct event_mmap *mmap)
 {
-	if (!strcmp(mmap->path, "[vsyscall]")) /* is in every process, and no record tells of it */
+	if (!strcmp(mmap->path, "[vsyscall]")) /* is in every process, and no record has it */
 		return 0;
 	uint64_t range = hash_mix(mmap->start ^ HASH_K0, mmap->length ^ HASH_K1);
 	return hash_mix(range ^ mmap->offset, hash_bytes(mmap->path, strlen(mmap->path)));
@@ -142,8 +142,8 @@ struct reading {
 	struct recover *recover;
 	const struct event_sink *to;
 	int32_t pid;
-	uint64_t time; /* of what is told */
-	bool found, unknown; /* unknown: no record tells of it */
+	uint64_t time; /* of what is emitted */
+	bool found, unknown; /* unknown: no record has it */
 	uint64_t maps;
 };
 
@@ -158,7 +158,7 @@ static int tell_fork(const struct reading *reading)
 	return reading->to->fork(reading->to->context, &task);
 }
 
-/* Of a process that no record tells of nothing that an older one with its number had is true: as after an exec. */
+/* A process that no record has: what an older one with its number had does not hold, as after an exec. */
 static int tell_comm(void *context, const struct event_comm *comm)
 {
 	struct reading *reading = context;

@@ -23,7 +23,7 @@ struct recover_thread {
 	int32_t pid, tid;
 	uint64_t comm; /* hash of its name */
 	uint64_t maps; /* of the first thread of a process: sum of the hashes of its mappings */
-	uint64_t tried; /* when it was last looked for, though no record tells of it */
+	uint64_t tried; /* when it was last looked for, though no record has it */
 	bool gone;
 };
 

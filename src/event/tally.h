@@ -9,7 +9,7 @@
 #include "event/stack.h"
 #include "profile/profile.h"
 
-/* Which threads are told apart: all, those of other names or processes, those of other names. */
+/* Which threads are counted apart: all, those of other names or processes, those of other names. */
 enum tally_threads { TALLY_BY_THREAD, TALLY_BY_PROCESS, TALLY_BY_NAME };
 
 struct tally {

@@ -30,7 +30,7 @@ struct quality {
 	uint64_t filtered; /* samples of other events, left out by the event filter */
 	struct quality_module *modules; /* unresolved frames by module */
 	size_t module_count, module_capacity;
-	str_id truncated_advice, lost_advice, lost_records_advice; /* why, and what would mend it; 0: not known */
+	str_id truncated_advice, lost_advice, lost_records_advice; /* why, and what would fix it; 0: not known */
 	str_id names_advice; /* what would name functions that cannot be seen at all; 0: nothing */
 };
 
