@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -25,6 +26,39 @@ struct temporary {
 	struct temporary *next;
 };
 static _Atomic(struct temporary *) temporaries;
+
+/*
+ * A thread that is about to create a file when another one removes the temporaries would leave it behind. So whoever
+ * removes them waits for the threads that are creating one, and no other thread begins to.
+ */
+static atomic_bool removing;
+static atomic_int creating;
+static _Thread_local volatile sig_atomic_t creates_here; /* a handler does not wait for the thread that it interrupts */
+
+static void begin_creating(void)
+{
+	creates_here = 1;
+	atomic_fetch_add(&creating, 1);
+	if (!atomic_load(&removing))
+		return;
+	atomic_fetch_sub(&creating, 1);
+	for (;;)
+		pause(); /* the process ends */
+}
+
+static void end_creating(void)
+{
+	atomic_fetch_sub(&creating, 1);
+	creates_here = 0;
+}
+
+static void wait_for_creators(void)
+{
+	enum { LONGEST_MS = 2000 }; /* a file system that hangs must not make Ctrl-C hang */
+	atomic_store(&removing, true);
+	for (int waited = 0; atomic_load(&creating) > creates_here && waited < LONGEST_MS; waited++)
+		poll(NULL, 0, 1);
+}
 
 static void temporaries_add(int directory, const char *name)
 {
@@ -59,6 +93,7 @@ static void temporaries_drop(int directory, const char *name)
 void outfile_remove_temporaries(void)
 {
 	int kept = errno;
+	wait_for_creators();
 	for (struct temporary *entry = atomic_load(&temporaries); entry; entry = entry->next) {
 		struct listed *file = atomic_exchange(&entry->file, NULL);
 		if (file)
@@ -195,13 +230,15 @@ static int create_temporary(const struct outfile_place *place, const char *path,
 		struct buf name = {0};
 		buf_printf(&name, "%.*s.%.200s.wick-%d-%u", folder, path, path + folder, (int)getpid(), attempt);
 		/* On the list before it exists: a signal in between then leaves nothing behind. */
+		begin_creating();
 		temporaries_add(place->directory, name.data);
 		int fd = openat(place->directory, name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		int error = errno;
+		end_creating();
 		if (fd >= 0) {
 			*ret_name = name.data;
 			return fd;
 		}
-		int error = errno;
 		temporaries_drop(place->directory, name.data);
 		buf_release(&name);
 		if (error != EEXIST || attempt == 1000)

@@ -153,10 +153,17 @@ static void allow_interrupts(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
+/* A file that is created takes no longer than one that is removed, and the removal must come after it. */
+static bool creates(const struct seccomp_data *call)
+{
+	return call->nr == SYS_openat && (call->args[2] & O_CREAT) && (call->args[2] & O_EXCL);
+}
+
 /* In a process of its own if it may take long: others must not wait. */
 static void serve_apart(struct broker *broker, const struct seccomp_notif *request)
 {
-	pid_t broker_pid = getpid(), child = gives_fd(request->data.nr) ? fork() : -1;
+	bool apart = gives_fd(request->data.nr) && !creates(&request->data);
+	pid_t broker_pid = getpid(), child = apart ? fork() : -1;
 	if (child > 0)
 		return;
 	if (child == 0) {

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -303,6 +304,42 @@ static void remove_and_die(int number)
 	_exit(7);
 }
 
+static void *create_for_ever(void *number)
+{
+	sigset_t all;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	for (;;) {
+		struct outfile out;
+		char name[160];
+		snprintf(name, sizeof name, "%s/out%d", folder, *(int *)number);
+		if (outfile_open(&out, name, NULL) < 0)
+			_exit(1);
+		outfile_abandon(&out);
+	}
+	return NULL;
+}
+
+static void temporaries_of_other_threads_go_too(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		pid_t child = fork();
+		if (!child) {
+			static int numbers[] = {0, 1};
+			pthread_t threads[2];
+			for (int i = 0; i < 2; i++)
+				pthread_create(&threads[i], NULL, create_for_ever, &numbers[i]);
+			usleep(500 + (unsigned)round);
+			remove_and_die(SIGTERM);
+		}
+		int status;
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(WEXITSTATUS(status), 7);
+		assert_int_equal(entries(), 0);
+	}
+}
+
 static void temporaries_go_when_a_signal_comes(void **state)
 {
 	(void)state;
@@ -354,6 +391,7 @@ int main(void)
 		IN_FOLDER(a_closed_reader_is_a_code_of_its_own),
 		IN_FOLDER(a_fifo_is_written_in_place),
 		IN_FOLDER(temporaries_go_when_a_signal_comes),
+		IN_FOLDER(temporaries_of_other_threads_go_too),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
