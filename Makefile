@@ -54,19 +54,17 @@ Q := $(if $(filter 1,$(V)),,@)
 COMPILE := $(CC) $(WICK_CFLAGS) $(CFLAGS) $(SAN_FLAGS)
 LINK := $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
 
-# The order of the folders is the rule which may include which; tests/lint/includes checks it.
-FOLDERS := base sandbox profile symbol unwind process event perfdata bpf capture import render cmd
 # The engine, or what says that it is not there.
-ENGINE := $(patsubst %,src/capture/bpf_%.c,counts engine load supply symbols tables times waits)
-NO_ENGINE := src/capture/engine_absent.c
-SOURCES := $(foreach folder,$(FOLDERS),$(sort $(wildcard src/$(folder)/*.c)))
+ENGINE := $(patsubst %,src/engine/bpf_%.c,counts engine load supply symbols tables times waits)
+NO_ENGINE := src/engine/engine_absent.c
+SOURCES := $(sort $(shell find src -name '*.c'))
 SOURCES := $(filter-out src/bpf/%.bpf.c $(if $(filter yes,$(BPF)),$(NO_ENGINE),$(ENGINE)),$(SOURCES))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/web.o
 
 # The script of the pictures is the concatenation of these, in this order, in a function of its own.
-WEB_JS := $(addprefix src/web/,data.js state.js tree.js search.js layout.js color.js labels.js widgets.js stage.js \
-	toolbar.js panel.js popups.js flame.js)
-WEB_CSS := src/web/flame.css
+WEB_JS := $(addprefix src/web/,core/data.js flame/state.js core/tree.js core/search.js core/layout.js flame/color.js \
+	flame/labels.js flame/widgets.js flame/stage.js flame/toolbar.js flame/panel.js flame/popups.js flame/flame.js)
+WEB_CSS := src/web/flame/flame.css
 
 COMMANDS := record top fold flame diff report script doctor
 MAN_PAGES := $(BUILD)/man/wick.1 $(COMMANDS:%=$(BUILD)/man/wick-%.1)
@@ -267,7 +265,7 @@ lint: $(BUILD)/gen/flame.js
 
 ##: format the C sources with clang-format
 format:
-	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] examples/*.c)
+	clang-format -i $$(find src tests bench examples -name '*.[ch]' -not -path '*/corpus/*')
 
 # --- installing ---
 

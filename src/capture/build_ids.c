@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/index_map.h"
 #include "base/mem.h"
-#include "symbol/elf.h"
+#include "object/elf.h"
 
 #include <inttypes.h>
 #include <stdio.h>

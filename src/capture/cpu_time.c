@@ -1,7 +1,7 @@
 #include "capture/cpu_time.h"
 
 #include "base/mem.h"
-#include "capture/open.h"
+#include "capture/open_event.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

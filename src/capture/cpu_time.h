@@ -5,8 +5,8 @@
 #ifndef WICK_CAPTURE_CPU_TIME_H
 #define WICK_CAPTURE_CPU_TIME_H
 
-#include "capture/engine.h"
 #include "capture/target.h"
+#include "engine/engine.h"
 
 struct cpu_time {
 	struct engine *engine; /* adds it up itself; NULL: counters do */

@@ -2,7 +2,7 @@
 
 #include "base/memory_limit.h"
 #include "bpf/layout.h"
-#include "capture/check_files.h"
+#include "system/system.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,23 +17,23 @@
 #define INITIAL_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO of the kernel */
 
 /* Debian keeps the release at 6.1.0 and tells elsewhere which patches are in: "… Debian 6.1.129-1 (2025-03-06)". */
-static void read_version(const struct check_system *system, struct engine_facts *facts)
+static void read_version(const struct system *system, struct engine_facts *facts)
 {
 	CLEANUP_BUF struct buf release = {0};
 	CLEANUP_BUF struct buf details = {0};
 	unsigned major = 0, minor = 0, patch = 0, real[3];
-	if (!check_read(system, "/proc/sys/kernel/osrelease", &release) ||
+	if (!system_read(system, "/proc/sys/kernel/osrelease", &release) ||
 	    sscanf(release.data, "%u.%u.%u", &major, &minor, &patch) < 2)
 		return;
 	const char *debian = NULL;
-	if (!patch && check_read(system, "/proc/sys/kernel/version", &details))
+	if (!patch && system_read(system, "/proc/sys/kernel/version", &details))
 		debian = strstr(details.data, "Debian ");
 	if (debian && sscanf(debian, "Debian %u.%u.%u", &real[0], &real[1], &real[2]) == 3 && real[0] == major &&
 	    real[1] == minor)
 		patch = real[2];
 	buf_clear(&details);
 	/* "Ubuntu 6.2.0-39.40-generic 6.2.16" */
-	if (!patch && check_read(system, "/proc/version_signature", &details) &&
+	if (!patch && system_read(system, "/proc/version_signature", &details) &&
 	    sscanf(details.data, "%*s %*s %u.%u.%u", &real[0], &real[1], &real[2]) == 3)
 		patch = real[2];
 	facts->major = major;
@@ -41,17 +41,17 @@ static void read_version(const struct check_system *system, struct engine_facts 
 	facts->patch = patch;
 }
 
-struct engine_facts engine_facts_read(const struct check_system *system)
+struct engine_facts engine_facts_read(const struct system *system)
 {
 	struct memory_limit memory = memory_limit_read(system->root);
 	long long unprivileged, cpus = sysconf(_SC_NPROCESSORS_CONF);
 	struct stat namespace;
 	struct engine_facts facts = {
-		.bpf = check_number(system, "/proc/sys/kernel/unprivileged_bpf_disabled", &unprivileged),
-		.btf = check_readable(system, "/sys/kernel/btf/vmlinux"),
-		.capable = check_capable(system, CAN_SYS_ADMIN) ||
-			   (check_capable(system, CAN_BPF) && check_capable(system, CAN_PERFMON)),
-		.confidential = check_contains(system, "/sys/kernel/security/lockdown", "[confidentiality]"),
+		.bpf = system_number(system, "/proc/sys/kernel/unprivileged_bpf_disabled", &unprivileged),
+		.btf = system_readable(system, "/sys/kernel/btf/vmlinux"),
+		.capable = system_capable(system, CAN_SYS_ADMIN) ||
+			   (system_capable(system, CAN_BPF) && system_capable(system, CAN_PERFMON)),
+		.confidential = system_contains(system, "/sys/kernel/security/lockdown", "[confidentiality]"),
 		.cpus = cpus > 0 ? (unsigned)cpus : 1,
 		.memory_left = memory.left,
 		.in_cgroup = memory.by_cgroup,

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "capture/attr.h"
-#include "capture/check.h"
+#include "system/system.h"
 
 enum engine_wish { ENGINE_AUTO, ENGINE_BPF, ENGINE_RING };
 
@@ -27,7 +27,7 @@ struct engine_facts {
 	bool in_cgroup; /* it is a cgroup that allows no more */
 	uint32_t pid_namespace; /* inode of ours, where processes have other numbers; 0: the initial one */
 };
-struct engine_facts engine_facts_read(const struct check_system *system);
+struct engine_facts engine_facts_read(const struct system *system);
 
 /* What is to be recorded. */
 struct engine_task {

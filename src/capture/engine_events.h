@@ -2,8 +2,8 @@
 #ifndef WICK_CAPTURE_ENGINE_EVENTS_H
 #define WICK_CAPTURE_ENGINE_EVENTS_H
 
-#include "capture/engine.h"
 #include "capture/events.h"
+#include "engine/engine.h"
 
 /* Marks the events whose samples a BPF program can take; false when there are none. */
 bool engine_events_mark(struct capture_events *events);

@@ -1,7 +1,7 @@
 #include "capture/engine_tap.h"
 
 #include "base/mem.h"
-#include "capture/open.h"
+#include "capture/open_event.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>

@@ -5,8 +5,8 @@
 #ifndef WICK_CAPTURE_ENGINE_TAP_H
 #define WICK_CAPTURE_ENGINE_TAP_H
 
-#include "capture/engine.h"
 #include "capture/rings.h"
+#include "engine/engine.h"
 
 struct engine_tap {
 	struct engine *engine;

@@ -1,7 +1,7 @@
 #include "capture/pmu.h"
 
-#include "capture/tracefs.h"
 #include "symbol/elf_symbols.h"
+#include "system/tracefs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,13 +6,13 @@
 #define WICK_CAPTURE_RECORD_H
 
 #include "capture/attr.h"
-#include "capture/engine.h"
 #include "capture/engine_choice.h"
 #include "capture/events.h"
 #include "capture/target.h"
 #include "capture/types.h"
+#include "collect/stack_needs.h"
+#include "engine/engine.h"
 #include "event/event.h"
-#include "event/stack_needs.h"
 
 #include <stdatomic.h>
 

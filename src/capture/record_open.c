@@ -2,11 +2,11 @@
 #include "base/buf.h"
 #include "base/memory_limit.h"
 #include "bpf/layout.h"
-#include "capture/denied.h"
 #include "capture/engine_events.h"
-#include "capture/limits.h"
 #include "capture/pmu.h"
 #include "capture/recorder.h"
+#include "system/denied.h"
+#include "system/limits.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -45,7 +45,7 @@ static int choose_events(struct recorder *recorder, const struct capture_limits 
 {
 	struct capture_events *events = recorder->options.events;
 	struct record_types_options types = types_options(recorder);
-	struct check_system system = check_this_system();
+	struct system system = system_this();
 	int result = record_types_events(events, &types, limits, err);
 	if (result)
 		return result;
@@ -103,7 +103,7 @@ static int choose_cgroup(struct recorder *recorder, const struct capture_limits 
 	if (folder < 0)
 		return folder;
 	bool allowed = limits->whole_system;
-	struct check_system system = check_this_system();
+	struct system system = system_this();
 	bool by_kernel = allowed && can_open(folder, recorder->target.cpus[0], PERF_FLAG_PID_CGROUP);
 	if (!by_kernel)
 		recorder_note(recorder, "recording only processes that are in the cgroup now, and their children: %s",
@@ -115,7 +115,7 @@ static int choose_target(struct recorder *recorder, const struct capture_limits 
 {
 	const struct recorder_options *options = &recorder->options;
 	struct target *target = &recorder->target;
-	struct check_system system = check_this_system();
+	struct system system = system_this();
 	target->whole_system = options->whole_system;
 	target->by_thread = !options->inherit; /* later threads of the same process are not wanted */
 	if (options->whole_system && !limits->whole_system)
@@ -210,7 +210,7 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
 	    (options->engine == ENGINE_AUTO && options->call_graph != CALL_GRAPH_DWARF))
 		return 0;
 	CLEANUP_BUF struct buf reason = {0};
-	struct check_system system = check_this_system();
+	struct system system = system_this();
 	struct engine_facts facts = engine_facts_read(&system);
 	struct engine_task task = {
 		.call_graph = shape->call_graph,
@@ -394,7 +394,7 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 		result = target_start_command(&recorder->target, options->command, &recorder->old_mask, err);
 	if (!result)
 		result = rings_open(&recorder->rings, &rings, err);
-	struct check_system system = check_this_system();
+	struct system system = system_this();
 	if (!result && recorder->user_only)
 		recorder_note(recorder, "recording user space only: kernel.perf_event_paranoid is %d; %s",
 			      limits.paranoid, denied_step(&system));

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "capture/losses.h"
-#include "capture/open.h"
-#include "perfdata/live.h"
+#include "capture/open_event.h"
+#include "perfdata/live_decoder.h"
 #include "perfdata/order.h"
 
 #include <errno.h>

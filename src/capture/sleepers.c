@@ -5,7 +5,7 @@
 #include "base/index_map.h"
 #include "base/mem.h"
 #include "base/strpool.h"
-#include "capture/engine.h"
+#include "engine/engine.h"
 
 #include <ctype.h>
 #include <dirent.h>

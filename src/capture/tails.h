@@ -7,7 +7,7 @@
 #define WICK_CAPTURE_TAILS_H
 
 #include "capture/rings.h"
-#include "event/stack_needs.h"
+#include "collect/stack_needs.h"
 
 struct members;
 

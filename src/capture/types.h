@@ -3,7 +3,7 @@
 #define WICK_CAPTURE_TYPES_H
 
 #include "capture/events.h"
-#include "capture/limits.h"
+#include "system/limits.h"
 
 enum record_type {
 	RECORD_CPU = 1,

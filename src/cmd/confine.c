@@ -1,8 +1,8 @@
 /* What each command may still write, when it is confined. */
 #include "cmd/confine.h"
 
+#include "object/cache.h"
 #include "sandbox/sandbox.h"
-#include "symbol/cache.h"
 #include "symbol/debuginfod.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "cmd/input.h"
 #include "render/diff.h"
 #include "render/render.h"
-#include "render/svg.h"
+#include "render/svg/svg.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -2,10 +2,10 @@
 #include "base/outfile.h"
 #include "base/term.h"
 #include "base/text.h"
-#include "capture/check.h"
-#include "capture/check_modules.h"
 #include "cmd/command.h"
 #include "cmd/confine.h"
+#include "doctor/check.h"
+#include "doctor/check_modules.h"
 #include "sandbox/sandbox.h"
 
 #include <stdio.h>
@@ -103,7 +103,7 @@ static void add_module_text(struct buf *out, const struct check_module *module, 
 	buf_char(out, '\n');
 }
 
-static void write_checks_text(struct buf *out, const struct check_system *system, bool colour)
+static void write_checks_text(struct buf *out, const struct system *system, bool colour)
 {
 	for (size_t i = 0; i < check_count(); i++) {
 		struct check_result result;
@@ -153,7 +153,7 @@ static void add_module_json(struct buf *out, const struct check_module *module, 
 	buf_char(out, '}');
 }
 
-static void write_checks_json(struct buf *out, const struct check_system *system)
+static void write_checks_json(struct buf *out, const struct system *system)
 {
 	buf_printf(out, "{\"can_record\": %s,\n\"checks\": [", check_can_record(system) ? "true" : "false");
 	for (size_t i = 0; i < check_count(); i++) {
@@ -185,7 +185,7 @@ static int list_modules(struct check_modules *modules, const struct doctor_optio
 /* What the system allows is checked with all privileges, and files of others are read without. */
 static int look(const struct doctor_options *options, const struct option_list *command)
 {
-	struct check_system system = check_this_system();
+	struct system system = system_this();
 	struct check_modules modules = {0};
 	struct outfile out;
 	struct err err = {0};

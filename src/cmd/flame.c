@@ -5,7 +5,7 @@
 #include "profile/view.h"
 #include "render/nameattr.h"
 #include "render/palette_map.h"
-#include "render/svg.h"
+#include "render/svg/svg.h"
 
 #include <math.h>
 #include <stdio.h>

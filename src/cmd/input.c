@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "cmd/confine.h"
-#include "cmd/recording.h"
+#include "cmd/read_recording.h"
 #include "import/uninline.h"
 #include "profile/event_name.h"
 #include "profile/view.h"

@@ -5,8 +5,8 @@
 #include "cmd/command.h"
 #include "cmd/max_memory.h"
 #include "import/import.h"
+#include "name/demangle.h"
 #include "profile/calltree.h"
-#include "symbol/demangle.h"
 
 struct input_options {
 	bool pid, tid, kernel, jit, all, addrs, inline_frames, srcline;

@@ -1,7 +1,7 @@
 #include "base/fullscreen.h"
 #include "cmd/help.h"
 #include "cmd/max_memory.h"
-#include "symbol/reading.h"
+#include "object/reading.h"
 
 #include <errno.h>
 #include <fcntl.h>

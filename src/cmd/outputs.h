@@ -5,7 +5,7 @@
 #include "cmd/command.h"
 #include "profile/calltree.h"
 #include "render/report.h"
-#include "render/svg.h"
+#include "render/svg/svg.h"
 
 /* What the counts of a picture are called: samples when each weighs one, else the event (which `scratch` may hold). */
 const char *output_countname(const struct profile *profile, value_id value, int64_t total, struct buf *scratch);

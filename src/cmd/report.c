@@ -1,7 +1,7 @@
 /* wick report: where the time goes, as text. */
 #include "base/term.h"
 #include "cmd/perf_rows.h"
-#include "cmd/recording.h"
+#include "cmd/read_recording.h"
 #include "profile/own_code.h"
 #include "render/report.h"
 

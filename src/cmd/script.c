@@ -1,6 +1,6 @@
 /* Each sample of a recording as text, in the layout of `perf script`. */
 #include "cmd/perf_rows.h"
-#include "cmd/recording.h"
+#include "cmd/read_recording.h"
 #include "cmd/script_text.h"
 
 #include <string.h>

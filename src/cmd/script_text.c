@@ -3,8 +3,8 @@
 #include "base/hash.h"
 #include "base/index_map.h"
 #include "base/text.h"
+#include "name/short_name.h"
 #include "profile/match.h"
-#include "profile/short_name.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define WICK_CMD_SCRIPT_TEXT_H
 
 #include "base/outfile.h"
-#include "event/stack.h"
+#include "collect/stack.h"
 #include "profile/profile.h"
 
 struct script_text;
@@ -46,7 +46,7 @@ struct script_text *script_text_new(struct outfile *out, const struct profile_fi
 void script_text_free(struct script_text *text);
 /* To be called before the samples of another recording: modules are numbered anew in each. */
 void script_text_next_recording(struct script_text *text);
-/* One sample; has the signature of the `each` of cmd/recording.h. */
+/* One sample; has the signature of the `each` of cmd/read_recording.h. */
 void script_text_sample(void *text, struct codes *codes, const struct batch_sample *sample,
 			const struct stack_frame *frames, size_t count);
 bool script_text_printed(const struct script_text *text); /* at least one sample */

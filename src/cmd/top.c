@@ -1,5 +1,5 @@
 /* wick top: the functions that use the CPU now, on the whole screen. */
-#include "cmd/record.h"
+#include "cmd/record/record.h"
 
 static int run_top(int argc, char **argv)
 {

@@ -2,8 +2,8 @@
 
 #include "base/fullscreen.h"
 #include "base/term.h"
-#include "render/top.h"
-#include "render/top_meter.h"
+#include "render/top/top.h"
+#include "render/top/top_meter.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
 #define WICK_CMD_WATCH_H
 
 #include "capture/record.h"
-#include "event/live.h"
+#include "collect/live_profile.h"
 #include "profile/calltree.h"
 
 struct watch;

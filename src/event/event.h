@@ -5,7 +5,7 @@
 #ifndef WICK_EVENT_EVENT_H
 #define WICK_EVENT_EVENT_H
 
-#include "symbol/elf.h"
+#include "object/build_id.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "import/detect.h"
 
-#include "import/perf_event.h"
 #include "import/perf_frame.h"
+#include "import/perf_header.h"
 
 #define LINES_TO_SEE 2000
 #define HEAD_OF_TABLE 4096

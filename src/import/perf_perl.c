@@ -8,7 +8,7 @@
  * those before it.
  */
 #include "import/line_cache.h"
-#include "import/perf_event.h"
+#include "import/perf_header.h"
 #include "import/perl_name.h"
 #include "import/shard.h"
 #include "import/uninline.h"

@@ -6,8 +6,8 @@
  * ids of its frames, so that the usual line costs one search for its end, one hash and one comparison.
  */
 #include "import/line_cache.h"
-#include "import/perf_event.h"
 #include "import/perf_frame.h"
+#include "import/perf_header.h"
 #include "import/shard.h"
 #include "import/uninline.h"
 #include "profile/tidy.h"

@@ -16,8 +16,8 @@
 
 #include "base/err.h"
 #include "base/outfile.h"
+#include "collect/stack.h"
 #include "event/event.h"
-#include "event/stack.h"
 
 struct perfdata_writer;
 

@@ -10,7 +10,7 @@
 
 #include "base/index_map.h"
 #include "base/strpool.h"
-#include "symbol/elf.h"
+#include "object/elf.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

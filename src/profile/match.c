@@ -1,7 +1,7 @@
 #include "profile/match.h"
 
 #include "base/buf.h"
-#include "profile/short_name.h"
+#include "name/short_name.h"
 
 #include <fnmatch.h>
 #include <string.h>

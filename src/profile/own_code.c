@@ -1,7 +1,7 @@
 #include "profile/own_code.h"
 
 #include "base/buf.h"
-#include "profile/standings.h"
+#include "profile/hot_functions.h"
 
 #include <string.h>
 

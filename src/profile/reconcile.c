@@ -1,8 +1,8 @@
 #include "profile/reconcile.h"
 
 #include "base/buf.h"
+#include "name/short_name.h"
 #include "profile/module.h"
-#include "profile/short_name.h"
 
 /* Names of functions of a profile, each once. */
 struct names {

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "profile/short_name.h"
+#include "name/short_name.h"
 
 /* Forms of a name, from the shortest on. */
 enum {

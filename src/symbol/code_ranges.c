@@ -1,7 +1,7 @@
 #include "symbol/code_ranges.h"
 
 #include "base/mem.h"
-#include "symbol/keyed.h"
+#include "base/radix_sort.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef WICK_SYMBOL_DEBUGFILE_H
 #define WICK_SYMBOL_DEBUGFILE_H
 
-#include "symbol/elf.h"
+#include "object/elf.h"
 
 struct debugfile_query {
 	const char *path; /* as it was mapped, without root */

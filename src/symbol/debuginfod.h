@@ -7,7 +7,7 @@
 #define WICK_SYMBOL_DEBUGINFOD_H
 
 #include "base/err.h"
-#include "symbol/build_id.h"
+#include "object/build_id.h"
 
 #include <stdbool.h>
 

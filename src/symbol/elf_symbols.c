@@ -1,7 +1,7 @@
 #include "symbol/elf_symbols.h"
 
 #include "base/mem.h"
-#include "symbol/elf32.h"
+#include "object/elf32.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef WICK_SYMBOL_ELF_SYMBOLS_H
 #define WICK_SYMBOL_ELF_SYMBOLS_H
 
-#include "symbol/elf.h"
+#include "object/elf.h"
 #include "symbol/symtab.h"
 
 /* Tag of an entry of the procedure linkage table: it is shown as name@plt. */

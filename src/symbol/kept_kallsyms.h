@@ -6,7 +6,7 @@
 #ifndef WICK_SYMBOL_KEPT_KALLSYMS_H
 #define WICK_SYMBOL_KEPT_KALLSYMS_H
 
-#include "symbol/cache.h"
+#include "object/cache.h"
 #include "symbol/kallsyms.h"
 
 struct kept_kallsyms {

@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "symbol/demangle.h"
+#include "name/demangle.h"
 
 #include <stdlib.h>
 

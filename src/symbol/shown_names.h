@@ -4,7 +4,7 @@
 
 #include "base/index_map.h"
 #include "base/mem.h"
-#include "symbol/demangle.h"
+#include "name/demangle.h"
 #include "symbol/symtab.h"
 
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #define WICK_SYMBOL_SPLIT_FILES_H
 
 #include "base/index_map.h"
-#include "symbol/elf.h"
+#include "object/elf.h"
 
 #include <pthread.h>
 

@@ -1,14 +1,14 @@
 #include "symbol/symbols.h"
 
-#include "symbol/advice.h"
-#include "symbol/debugdata.h"
+#include "dwarf/dwarf.h"
+#include "object/debugdata.h"
+#include "object/reading.h"
 #include "symbol/debugfile.h"
 #include "symbol/debuginfod.h"
-#include "symbol/dwarf.h"
 #include "symbol/elf_symbols.h"
-#include "symbol/reading.h"
 #include "symbol/shown_names.h"
 #include "symbol/split_files.h"
+#include "symbol/symbol_advice.h"
 #include "symbol/vdso.h"
 
 #define FRAMES_MOST 256

@@ -6,8 +6,8 @@
 #define WICK_SYMBOL_SYMBOLS_H
 
 #include "base/buf.h"
-#include "symbol/demangle.h"
-#include "symbol/elf.h"
+#include "name/demangle.h"
+#include "object/elf.h"
 
 /* Why a module has no or poor symbols. */
 enum symbol_state {

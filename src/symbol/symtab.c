@@ -1,8 +1,8 @@
 #include "symbol/symtab.h"
 
 #include "base/mem.h"
-#include "symbol/demangle.h"
-#include "symbol/keyed.h"
+#include "base/radix_sort.h"
+#include "name/demangle.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef WICK_SYMBOL_VDSO_H
 #define WICK_SYMBOL_VDSO_H
 
-#include "symbol/elf.h"
+#include "object/elf.h"
 
 /*
  * The image with this build-id (size 0: any): this process's own, else perf's copy. NULL: neither matches. The caller

@@ -7,7 +7,7 @@
 #ifndef WICK_UNWIND_UNWIND_H
 #define WICK_UNWIND_UNWIND_H
 
-#include "symbol/elf.h"
+#include "object/elf.h"
 
 struct unwind_table;
 

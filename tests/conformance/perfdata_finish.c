@@ -4,7 +4,7 @@
  * Turns a recording with stack copies into one with finished call chains, through the collector and the writer: what a
  * live recording does. Prints the bytes of both.
  */
-#include "event/collect.h"
+#include "collect/collect.h"
 #include "event/tee.h"
 #include "perfdata/perfdata.h"
 #include "perfdata/write.h"

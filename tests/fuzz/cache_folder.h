@@ -3,7 +3,7 @@
 #define WICK_TESTS_FUZZ_CACHE_FOLDER_H
 
 #include "base/buf.h"
-#include "symbol/cache.h"
+#include "object/cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* The first byte chooses the style and what short names keep, the rest is the name. */
-#include "profile/short_name.h"
-#include "symbol/demangle.h"
+#include "name/demangle.h"
+#include "name/short_name.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * An ELF file with debug sections: opened, and asked at many addresses. It is its own alternate and split file, so that
  * references and indexes into those are followed too.
  */
-#include "symbol/dwarf.h"
+#include "dwarf/dwarf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define WICK_TESTS_FUZZ_DWARF_SECTIONS_H
 
 #include "../unit/elf_maker.h"
-#include "symbol/dwarf.h"
+#include "dwarf/dwarf.h"
 
 #define TEXT_START 0x1000u
 #define TEXT_SIZE 0x400u /* more than the programs of the corpora have */

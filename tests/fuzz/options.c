@@ -4,12 +4,12 @@
  */
 #include "capture/events.h"
 #include "capture/types.h"
-#include "cmd/filter.h"
+#include "cmd/filter_options.h"
 #include "cmd/help.h"
 #include "cmd/script_text.h"
+#include "object/build_id.h"
 #include "profile/gate.h"
 #include "render/palette.h"
-#include "symbol/build_id.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "perfdata_read.h"
 
 #include "base/buf.h"
-#include "event/collect.h"
+#include "collect/collect.h"
 
 #include <zstd.h>
 

@@ -6,7 +6,7 @@
 #include "import/import.h"
 #include "render/nameattr.h"
 #include "render/palette_map.h"
-#include "render/svg.h"
+#include "render/svg/svg.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* What is advised about stacks that end early and samples that were lost. */
-#include "event/advice.h"
+#include "collect/advice.h"
 #include "unit.h"
 
 #include <string.h>

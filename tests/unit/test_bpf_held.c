@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "capture/bpf_held.h"
+#include "engine/bpf_held.h"
 
 static struct layout_copy *copy_of(uint32_t tid, uint32_t bytes)
 {

@@ -1,8 +1,8 @@
 /* Unwind tables in the kernel's form give the same rules as src/unwind does. */
 #include "unit.h"
 
-#include "capture/bpf_extents.h"
-#include "capture/bpf_parts.h"
+#include "engine/bpf_extents.h"
+#include "engine/bpf_parts.h"
 
 #include <string.h>
 

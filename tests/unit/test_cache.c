@@ -1,6 +1,6 @@
 #include "shell.h"
 
-#include "symbol/cache.h"
+#include "object/cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>

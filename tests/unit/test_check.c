@@ -1,10 +1,10 @@
 #include "unit.h"
 
-#include "capture/check.h"
-#include "capture/check_modules.h"
-#include "capture/denied.h"
 #include "capture/engine_choice.h"
-#include "symbol/advice.h"
+#include "doctor/check.h"
+#include "doctor/check_modules.h"
+#include "symbol/symbol_advice.h"
+#include "system/denied.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,10 +31,10 @@ static const char *fake_environment(const char *name)
 	return strcmp(name, "HOME") ? NULL : "/home/someone";
 }
 
-static struct check_system fake = {.root = root,
-				   .open_event = fake_open,
-				   .open_tracefs = fake_tracefs,
-				   .environment = fake_environment};
+static struct system fake = {.root = root,
+			     .open_event = fake_open,
+			     .open_tracefs = fake_tracefs,
+			     .environment = fake_environment};
 
 static void put(const char *path, const char *text)
 {

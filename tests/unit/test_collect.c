@@ -1,6 +1,6 @@
 /* Events → profile. The code that is sampled is just-in-time code with a perf map, so that no ELF file is needed. */
-#include "event/live.h"
-#include "event/remedies.h"
+#include "collect/live_profile.h"
+#include "symbolize/remedies.h"
 #include "unit.h"
 
 #include <asm/perf_regs.h>

@@ -1,7 +1,7 @@
 #include "shell.h"
 
-#include "profile/short_name.h"
-#include "symbol/demangle.h"
+#include "name/demangle.h"
+#include "name/short_name.h"
 #include "symbol/shown_names.h"
 
 #include <ctype.h>

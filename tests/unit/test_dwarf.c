@@ -2,9 +2,9 @@
 #include "unit.h"
 
 #include "base/parallel.h"
+#include "dwarf/constants.h"
+#include "dwarf/dwarf.h"
 #include "elf_maker.h"
-#include "symbol/dwarf.h"
-#include "symbol/dwarf_constants.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

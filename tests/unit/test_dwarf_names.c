@@ -1,7 +1,7 @@
 #include "shell.h"
 
-#include "symbol/demangle.h"
-#include "symbol/dwarf.h"
+#include "dwarf/dwarf.h"
+#include "name/demangle.h"
 
 /* Functions for which compilers write no linkage name into the debug information. */
 static const char source[] =

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "base/buf.h"
-#include "symbol/dwarf.h"
+#include "dwarf/dwarf.h"
 
 #include <limits.h>
 #include <stdio.h>

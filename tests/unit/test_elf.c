@@ -1,7 +1,7 @@
 #include "shell.h"
 
-#include "symbol/cache.h"
-#include "symbol/elf.h"
+#include "object/cache.h"
+#include "object/elf.h"
 #include "symbol/elf_symbols.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "shell.h"
 
-#include "symbol/names.h"
+#include "symbol/kept_names.h"
 
 static const struct build_id id = {4, {1, 2, 3, 4}};
 static const struct names_key key = {.id = {4, {1, 2, 3, 4}}, .style = NAMES_FULL, .writer = FILE_TRUSTED};

@@ -1,8 +1,8 @@
 /* The two kinds of lines of perf script text. */
 #include "unit.h"
 
-#include "import/perf_event.h"
 #include "import/perf_frame.h"
+#include "import/perf_header.h"
 #include "import/perl_name.h"
 #include "profile/event_name.h"
 #include "profile/module.h"

@@ -1,7 +1,7 @@
 /* perf.data: what is in a record and in the header. */
 #include "perfdata_build.h"
 
-#include "perfdata/names.h"
+#include "perfdata/attr_name.h"
 
 /* --- samples --- */
 

@@ -1,9 +1,9 @@
 #include "unit.h"
 
+#include "name/short_name.h"
 #include "profile/calltree.h"
 #include "profile/labels.h"
 #include "profile/match.h"
-#include "profile/short_name.h"
 #include "profile/short_names.h"
 
 static void names_are_shortened(void **state)

@@ -1,4 +1,4 @@
-#include "profile/standings.h"
+#include "profile/hot_functions.h"
 #include "stacks.h"
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "render/nameattr.h"
 #include "render/palette_map.h"
-#include "render/svg.h"
+#include "render/svg/svg.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* Profiles of addresses that become one with names. Frames that stand for their own text need no files. */
-#include "event/symbolize.h"
+#include "symbolize/symbolize.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "shell.h"
 
-#include "symbol/advice.h"
+#include "object/reading.h"
 #include "symbol/debugfile.h"
-#include "symbol/reading.h"
+#include "symbol/symbol_advice.h"
 #include "symbol/symbols.h"
 
 #include <sys/auxv.h>

@@ -1,7 +1,7 @@
 #include "shell.h"
 
+#include "base/radix_sort.h"
 #include "symbol/elf_symbols.h"
-#include "symbol/keyed.h"
 #include "symbol/symtab.h"
 
 static struct symtab *table;

@@ -1,8 +1,8 @@
 /* The screen of wick top: what is on it, and what keys change. */
 #include "base/keys.h"
 #include "base/text.h"
-#include "render/top.h"
-#include "render/top_meter.h"
+#include "render/top/top.h"
+#include "render/top/top_meter.h"
 #include "stacks.h"
 #include "unit.h"
 

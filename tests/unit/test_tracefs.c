@@ -1,8 +1,8 @@
 #include "shell.h"
 
 #include "capture/pmu.h"
-#include "capture/tracefs.h"
 #include "event/trace_fields.h"
+#include "system/tracefs.h"
 
 #include <errno.h>
 #include <fcntl.h>

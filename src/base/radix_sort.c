@@ -1,0 +1,51 @@
+#include "base/radix_sort.h"
+
+#include "base/mem.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define DIGIT_BITS 11
+#define DIGITS (1u << DIGIT_BITS)
+
+static void sort_by_digit(const struct keyed *from, struct keyed *to, size_t count, uint64_t least, unsigned shift)
+{
+	size_t at[DIGITS] = {0};
+	for (size_t i = 0; i < count; i++)
+		at[(from[i].key - least) >> shift & (DIGITS - 1)]++;
+	size_t sum = 0;
+	for (size_t i = 0; i < DIGITS; i++) {
+		size_t here = at[i];
+		at[i] = sum;
+		sum += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[at[(from[i].key - least) >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+void keyed_sort(struct keyed *items, size_t count)
+{
+	if (count < 2)
+		return;
+	uint64_t least = items[0].key, most = least;
+	bool sorted = true;
+	for (size_t i = 1; i < count; i++) {
+		sorted &= items[i - 1].key <= items[i].key;
+		least = items[i].key < least ? items[i].key : least;
+		most = items[i].key > most ? items[i].key : most;
+	}
+	if (sorted)
+		return;
+	struct keyed *other = mem_realloc(NULL, count, sizeof *other);
+	struct keyed *from = items, *to = other;
+	/* Addresses of one file span few bits above the least one: two or three rounds. */
+	for (unsigned shift = 0; shift < 64 && (most - least) >> shift; shift += DIGIT_BITS) {
+		sort_by_digit(from, to, count, least, shift);
+		struct keyed *swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != items)
+		memcpy(items, from, count * sizeof *items);
+	free(other);
+}

@@ -1,0 +1,20 @@
+/* The filters of the command line: which samples are taken. */
+#ifndef WICK_CMD_FILTER_OPTIONS_H
+#define WICK_CMD_FILTER_OPTIONS_H
+
+#include "base/buf.h"
+#include "cmd/input.h"
+#include "collect/collect.h"
+
+struct input_filter {
+	struct collect_filter takes;
+	bool any; /* something may be left out */
+	bool recordings_only; /* by what text does not tell: CPU, cgroup, time */
+	struct buf pids, tids, cpus; /* where the lists of `takes` are */
+};
+
+/* Says what is wrong with the options. −1 to go on, else the exit code. Release in any case. */
+int input_filter_parse(struct input_filter *filter, const struct input_options *options);
+void input_filter_release(struct input_filter *filter);
+
+#endif

@@ -1,0 +1,345 @@
+#include "cmd/record/record_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STACK_SIZE_LEAST 256
+#define STACK_SIZE_ASKED_MOST 65528 /* what perf takes; a little more than fits beside the rest of a sample */
+
+static const char *const preset_choices[] = {"quick", "default", "detailed", "system", NULL};
+static const char *const engine_choices[] = {"auto", "bpf", "ring", NULL};
+static const char *const call_graph_choices[] = {"auto", "dwarf", "fp", "lbr", NULL};
+
+#define FIELD(field) offsetof(struct record_options, field)
+#define TEXT(text, field, value) .name = text, .type = OPTION_STRING, .offset = FIELD(field), .argument = value
+#define LIST(text, field, value) .name = text, .type = OPTION_LIST, .offset = FIELD(field), .argument = value
+#define WHOLE(text, field, value, least, most) \
+	.name = text, .type = OPTION_INT, .offset = FIELD(field), .argument = value, .min = least, .max = most
+const struct option_row record_rows[] = {
+	{.type = OPTION_HEADING, .help = "What to record"},
+	{LIST("type", types, "TYPE"), .letter = 't',
+	 .help = "What to measure; several types are separated by commas: -t cpu,offcpu. cpu (default): where "
+		 "threads run. offcpu: where they wait, how long and for what. wall: both, which adds up to elapsed "
+		 "time. faults (or mem): where memory is touched for the first time. trace: where --event happens, "
+		 "every time."},
+	{LIST("pid", pids, "PID"), .letter = 'p',
+	 .help = "Running processes: 12,13. Includes their threads and children, also those started later. Can "
+		 "be repeated."},
+	{LIST("tid", tids, "TID"), .help = "Single threads, and what they start. Can be repeated."},
+	{LIST("name", names, "GLOB"), .letter = 'n',
+	 .help = "Processes whose name or executable matches a shell pattern: 'nginx*'. Can be repeated."},
+	{TEXT("user", user, "USER"), .letter = 'u',
+	 .help = "Processes of this user (name or ID). With --name, only processes that match both."},
+	{TEXT("cgroup", cgroup, "PATH"), .letter = 'G',
+	 .help = "All processes in this cgroup, including later ones. PATH is its directory, or the path in "
+		 "/proc/PID/cgroup."},
+	{.name = "all", .letter = 'a', .type = OPTION_FLAG, .offset = FIELD(all), .help = "Whole system (needs root)."},
+	{TEXT("cpu", cpus, "LIST"), .letter = 'C',
+	 .help = "Record the target only on these CPUs: 0,2-3. Without a target: all processes on these CPUs."},
+	{.name = "inherit",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(inherit),
+	 .negatable = true,
+	 .help = "Include threads and processes started later. Default: on."},
+
+	{.type = OPTION_HEADING, .help = "How to record"},
+	{.name = "duration",
+	 .letter = 'd',
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(duration),
+	 .argument = "SECONDS",
+	 .min = 0.001,
+	 .max = 1e7,
+	 .clash = "wick does not record data addresses, as perf record -d does; omit the option",
+	 .help = "Stop after SECONDS. A command that is still running is terminated. Default: $DURATION, or until "
+		 "the target ends or Ctrl-C is pressed."},
+	{WHOLE("freq", frequency, "HZ", 1, 1e6), .letter = 'F', .most = "max",
+	 .help = "Samples per second, per CPU; or max. Default: $SAMPLING_FREQ, or 99."},
+	{WHOLE("period", period, "COUNT", 1, 1e15), .letter = 'c',
+	 .help = "Take a sample every COUNT events, instead of at a frequency."},
+	{LIST("event", events, "EVENT"), .letter = 'e',
+	 .help = "Event to sample: cpu-clock, cycles, page-faults, L1-dcache-load-misses, sched:sched_switch, rHEX, "
+		 "PMU/TERMS/, with modifiers such as :u. Default: cycles, or cpu-clock if there are no hardware "
+		 "counters."},
+	{TEXT("weight", weight, "FIELD"),
+	 .help = "With -t trace: use this field of the tracepoint as the weight, such as ret or bytes_req. Values of "
+		 "0 or less count as 0. Default: each event counts as 1."},
+	{.name = "waker",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(waker),
+	 .help = "With -t offcpu: add the stack of the thread that ended the wait, inverted, above the stack of the "
+		 "waiting thread."},
+	{.name = "min-block",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(min_block),
+	 .argument = "MICROSECONDS",
+	 .min = 0,
+	 .max = 1e12,
+	 .help = "With -t offcpu: skip shorter waits. Default: 0."},
+	{.name = "max-block",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(max_block),
+	 .argument = "MICROSECONDS",
+	 .min = 0,
+	 .max = 1e12,
+	 .help = "With -t offcpu: skip longer waits. Default: no limit."},
+	{.name = "kernel",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(kernel),
+	 .negatable = true,
+	 .help = "Include kernel code. Default: on, if permitted."},
+	{.name = "engine",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(engine),
+	 .argument = "WHICH",
+	 .choices = engine_choices,
+	 .help = "Where stacks are unwound. bpf: in the kernel, by BPF programs that also count them; needs root, or "
+		 "CAP_BPF and CAP_PERFMON. ring: in user space, from copies of the stacks. auto: bpf if permitted. "
+		 "Default: auto."},
+	{.name = "timeline",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(timeline),
+	 .help = "With the BPF engine: keep the time of every sample in perf.data. Default: equal stacks are "
+		 "added up in the kernel for a quarter of a second, and their samples spread over it."},
+	{.name = "call-graph",
+	 .type = OPTION_STRING,
+	 .offset = FIELD(call_graph),
+	 .argument = "HOW",
+	 .choices = call_graph_choices,
+	 .help = "How to find stacks. auto and dwarf: unwind tables, or frame pointers in code without tables. fp: "
+		 "frame pointers, followed by the kernel. lbr: branch records of the processor. dwarf,SIZE also sets "
+		 "--stack-size. Default: auto."},
+	{WHOLE("stack-size", stack_size, "BYTES", STACK_SIZE_LEAST, STACK_SIZE_MOST),
+	 .help = "With the ring engine: size of the stack copy. Default: 63488; less, down to 16384, at high "
+		 "frequencies or if the ring buffers must be small."},
+	{WHOLE("kernel-memory", kernel_memory, "MIB", 8, 1024),
+	 .help = "With the BPF engine: approximate limit of kernel memory for unwind tables and counts. With a lower "
+		 "limit, unused tables are removed and more stacks are unwound in user space. Default: 160; most of "
+		 "it is allocated only if needed."},
+	MAX_MEMORY_ROW(FIELD(input.max_memory)),
+	{WHOLE("max-depth", max_depth, "FRAMES", 1, 65536), .help = "Truncate stacks deeper than this. Default: 1024."},
+	{TEXT("delay", delay_text, "MS"), .letter = 'D',
+	 .help = "Wait this many milliseconds before taking samples; also with a unit: 2s. Default: 0."},
+	{.name = "preset",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(preset),
+	 .argument = "NAME",
+	 .choices = preset_choices,
+	 .help = "Set several options. quick: 5 s at 99 Hz. default: 10 s at 99 Hz. detailed: 20 s at 997 Hz. "
+		 "system: whole system, 10 s at 99 Hz. Other options take precedence."},
+
+	{.type = OPTION_HEADING, .help = "Output"},
+	{TEXT("output", output, "PATH"), .letter = 'o', .only = "record",
+	 .help = "Write the files to this directory; create it if it does not exist. If PATH ends in .data, .svg, "
+		 ".folded or .txt, or is an existing file, write only that file. Default: the directory "
+		 "wick-YYYYMMDD-HHMMSS."},
+	{TEXT("format", format, "LIST"), .only = "record",
+	 .help = "Files to write, separated by commas: folded, svg, report, perf.data, out.perf (the text of wick "
+		 "script). Default: all except out.perf."},
+	{.name = "compress",
+	 .letter = 'z',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(compress),
+	 .only = "record",
+	 .help = "Compress perf.data to about a sixth of its size, like perf record -z. perf can read it; Hotspot "
+		 "can if it was built with zstd."},
+	{.name = "live",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(live),
+	 .only = "record",
+	 .help = "Show the screen of wick top while recording."},
+	{WHOLE("window", window, "SECONDS", 0, 60),
+	 .help = "Time shown on the screen; 0: since the start. The key w changes it. Default: 10 for wick top, 0 "
+		 "for --live."},
+	{.name = "refresh",
+	 .type = OPTION_NUMBER,
+	 .offset = FIELD(refresh),
+	 .argument = "SECONDS",
+	 .min = 0.1,
+	 .max = 10,
+	 .help = "Interval between screen updates. Default: 1."},
+	{.name = "quiet",
+	 .only = "record",
+	 .letter = 'q',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(quiet),
+	 .help = "Print only errors."},
+	{.name = "verbose",
+	 .letter = 'v',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(verbose),
+	 .help = "Also print which event and engine are used, why, and their cost."},
+	{.name = "names",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(input.names),
+	 .argument = "STYLE",
+	 .choices = input_name_choices,
+	 .help = "Style of function names. short: without parameters and template arguments, unless needed to "
+		 "distinguish functions. full: like c++filt. perf: like perf, without parameters. raw: mangled. "
+		 "Default: short for tables, otherwise full."},
+	{.name = "inline",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(input.inline_frames),
+	 .negatable = true,
+	 .help = "Show inlined functions. Default: on."},
+	{.name = "cache",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(input.cache),
+	 .negatable = true,
+	 .help = "Keep unwind tables and function names in ~/.cache/wick. Default: on."},
+	OPTION_END,
+};
+#undef FIELD
+#undef TEXT
+#undef LIST
+#undef WHOLE
+
+struct record_options record_defaults(void)
+{
+	return (struct record_options){
+		.input = input_defaults(true),
+		.kernel = true,
+		.inherit = true,
+		.window = -1,
+		.refresh = 1,
+	};
+}
+
+void record_options_release(struct record_options *options)
+{
+	struct option_list *lists[] = {&options->pids, &options->tids, &options->names, &options->events,
+				       &options->types};
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		option_list_release(lists[i]);
+}
+
+static bool starts_with_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+	return !strncmp(text, word, length) && (!text[length] || text[length] == ',');
+}
+
+/* "dwarf,16384", which perf takes too. */
+static int settle_call_graph(struct record_options *options, const struct command *called_as)
+{
+	const char *text = options->call_graph;
+	if (!text)
+		return -1;
+	size_t i = 0;
+	while (call_graph_choices[i] && !starts_with_word(text, call_graph_choices[i]))
+		i++;
+	if (!call_graph_choices[i])
+		return say_usage(called_as, "--call-graph must be auto, dwarf, fp or lbr, not '%s'", text);
+	options->call_graph = call_graph_choices[i];
+	const char *size = strchr(text, ',');
+	if (!size)
+		return -1;
+	char *end;
+	unsigned long bytes = strtoul(size + 1, &end, 10);
+	bool dwarf = !strcmp(options->call_graph, "dwarf");
+	if (!dwarf || end == size + 1 || *end || bytes < STACK_SIZE_LEAST || bytes > STACK_SIZE_ASKED_MOST)
+		return say_usage(called_as, "--call-graph %s: only dwarf takes a size, in bytes from %d to %d", text,
+				 STACK_SIZE_LEAST, STACK_SIZE_ASKED_MOST);
+	options->stack_size = bytes < STACK_SIZE_MOST ? (long long)bytes : STACK_SIZE_MOST;
+	return -1;
+}
+
+/* Milliseconds, as perf has them, unless a unit is given. */
+static int settle_delay(struct record_options *options, const struct command *called_as)
+{
+	const char *text = options->delay_text;
+	if (!text)
+		return -1;
+	char *end;
+	double value = strtod(text, &end);
+	bool seconds = !strcmp(end, "s"), milliseconds = !*end || !strcmp(end, "ms");
+	if (end == text || !(seconds || milliseconds) || !(value >= 0) || value > 1e10)
+		return say_usage(called_as, "--delay must be a time such as 500, 500ms or 2s, not '%s'", text);
+	options->delay = seconds ? value : value / 1000;
+	return -1;
+}
+
+/* perf's -t is a list of threads, and no type of profile is a number. */
+static void settle_threads(struct record_options *options)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < options->types.count; i++) {
+		const char *text = options->types.items[i];
+		if (*text && !text[strspn(text, "0123456789,")])
+			option_list_add(&options->tids, text);
+		else
+			options->types.items[kept++] = text;
+	}
+	options->types.count = kept;
+}
+
+static int settle_perf_options(struct record_options *options, const struct command *called_as)
+{
+	if (options->compression)
+		options->compress = true;
+	if (options->no_inherit)
+		options->inherit = false;
+	if (options->all_user)
+		options->kernel = false;
+	if (options->off_cpu)
+		option_list_add(&options->types, "cpu,offcpu");
+	settle_threads(options);
+	int code = settle_call_graph(options, called_as);
+	return code < 0 ? settle_delay(options, called_as) : code;
+}
+
+/* A number of the environment; 0: not set. */
+static int environment_number(const struct command *called_as, const char *name, double most, double *ret_value)
+{
+	const char *text = getenv(name);
+	char *end;
+	*ret_value = 0;
+	if (!text || !*text)
+		return -1;
+	double value = strtod(text, &end);
+	if (*end == 's' && !end[1])
+		end++;
+	if (end == text || *end || !(value > 0) || value > most)
+		return say_usage(called_as, "%s in the environment must be a number, not '%s'", name, text);
+	*ret_value = value;
+	return -1;
+}
+
+int record_settle_options(struct record_options *options, const struct command *called_as)
+{
+	double duration, frequency;
+	int code = settle_perf_options(options, called_as);
+	if (code < 0)
+		code = max_memory_apply(options->input.max_memory);
+	if (code < 0)
+		code = environment_number(called_as, "DURATION", 1e7, &duration);
+	if (code < 0)
+		code = environment_number(called_as, "SAMPLING_FREQ", 1e6, &frequency);
+	if (code >= 0)
+		return code;
+	if (options->preset) {
+		bool detailed = !strcmp(options->preset, "detailed");
+		duration = !strcmp(options->preset, "quick") ? 5 : detailed ? 20 : 10;
+		frequency = detailed ? 997 : 99;
+	}
+	options->duration_from = options->duration ? "-d" : options->preset ? "--preset" : "DURATION";
+	if (!options->duration)
+		options->duration = duration;
+	if (!options->frequency)
+		options->frequency = frequency >= 1 ? (long long)frequency : 99;
+	return -1;
+}
+
+enum engine_wish record_engine(const struct record_options *options)
+{
+	const char *name = options->engine;
+	return name && !strcmp(name, "bpf") ? ENGINE_BPF : name && !strcmp(name, "ring") ? ENGINE_RING : ENGINE_AUTO;
+}
+
+enum call_graph record_call_graph(const struct record_options *options)
+{
+	const char *name = options->call_graph;
+	return name && !strcmp(name, "fp")  ? CALL_GRAPH_FP :
+	       name && !strcmp(name, "lbr") ? CALL_GRAPH_LBR :
+					      CALL_GRAPH_DWARF;
+}

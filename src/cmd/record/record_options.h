@@ -1,0 +1,36 @@
+/* The options of `wick record`, and what they are when nobody gives them. */
+#ifndef WICK_CMD_RECORD_RECORD_OPTIONS_H
+#define WICK_CMD_RECORD_RECORD_OPTIONS_H
+
+#include "capture/attr.h"
+#include "capture/engine_choice.h"
+#include "cmd/input.h"
+
+struct record_options {
+	struct input_options input; /* only how names are shown */
+	struct option_list pids, tids, names, events, types;
+	const char *user, *cgroup, *cpus, *preset, *call_graph, *engine, *output, *format, *weight, *delay_text;
+	const char *compression, *clock; /* of perf record */
+	const char *duration_from; /* what set it: "-d"; NULL: nothing */
+	double min_block, max_block; /* microseconds */
+	double duration, delay, refresh; /* seconds */
+	long long window; /* seconds; -1: the command's own default */
+	long long frequency, period, stack_size, kernel_memory, max_depth;
+	bool all, kernel, inherit, timeline, compress, quiet, verbose, live, waker;
+	bool no_inherit, all_user, off_cpu; /* of perf record */
+};
+
+extern const struct option_row record_rows[], record_perf_rows[];
+/* Exit codes and variables of record and top. */
+extern const struct command_fact record_exit_codes[], record_environment[];
+
+/* Before the command line is read. */
+struct record_options record_defaults(void);
+/* After it: the preset, then the environment, for what was not given. -1 to go on, else the exit code to leave with. */
+int record_settle_options(struct record_options *options, const struct command *called_as);
+void record_options_release(struct record_options *options);
+
+enum engine_wish record_engine(const struct record_options *options);
+enum call_graph record_call_graph(const struct record_options *options);
+
+#endif

@@ -1,0 +1,114 @@
+#include "cmd/record/record.h"
+#include "system/denied.h"
+#include "system/limits.h"
+
+#include <ctype.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void join(struct buf *out, const struct option_list *list, const char *between)
+{
+	for (size_t i = 0; i < list->count; i++)
+		buf_printf(out, "%s%s", i ? between : "", list->items[i]);
+}
+
+/* A name of the system's users, or a number. */
+static int find_user(struct record_run *run)
+{
+	const char *text = run->options.user;
+	char *end;
+	const struct passwd *user = getpwnam(text);
+	unsigned long number = user ? user->pw_uid : strtoul(text, &end, 10);
+	if (!user && (!isdigit((unsigned char)*text) || *end || number >= UINT32_MAX))
+		return say_usage(run->called_as, "user '%s' does not exist", text);
+	run->user = (uid_t)number;
+	return -1;
+}
+
+/*
+ * Kinds of targets of which one can be given; --name and --user are one kind. A command beside one of them is how long
+ * it is recorded.
+ */
+static int check_one_kind(const struct record_run *run)
+{
+	const struct record_options *options = &run->options;
+	const struct {
+		bool given;
+		const char *name;
+	} kinds[] = {
+		{options->pids.count || options->tids.count, "--pid"},
+		{options->names.count || options->user, options->names.count ? "--name" : "--user"},
+		{options->cgroup, "--cgroup"},
+		{options->all, "--all"},
+	};
+	const char *first = NULL;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (kinds[i].given && first)
+			return say_usage(run->called_as, "%s and %s cannot be used together", first, kinds[i].name);
+		if (kinds[i].given)
+			first = kinds[i].name;
+	}
+	if (run->command.count)
+		return -1;
+	if (!first)
+		return say_usage(run->called_as,
+				 "no target; use -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a");
+	return -1;
+}
+
+/* Who names nothing to wick top wants to see everything. */
+static int choose_system(struct record_run *run)
+{
+	struct capture_limits limits = capture_limits_read();
+	run->options.all = true;
+	if (limits.whole_system)
+		return -1;
+	struct system system = system_this();
+	say_error("permission denied for the whole system: %s, or record a process with -p PID", denied_step(&system));
+	return EXIT_FAILED;
+}
+
+static void make_title(struct record_run *run)
+{
+	const struct record_options *options = &run->options;
+	struct buf *title = &run->title;
+	if (options->all) {
+		buf_str(title, "whole system");
+	} else if (options->cgroup) {
+		buf_printf(title, "cgroup %s", options->cgroup);
+	} else if (options->names.count || options->user) {
+		buf_str(title, "processes ");
+		join(title, &options->names, " or ");
+		if (options->user)
+			buf_printf(title, "%sof user %s", options->names.count ? " " : "", options->user);
+	} else if (options->pids.count || options->tids.count) {
+		buf_printf(title, "%s %s", options->pids.count ? "process" : "thread",
+			   options->pids.count ? run->pids.data : run->tids.data);
+	} else {
+		join(title, &run->command, " ");
+	}
+	if (options->cpus)
+		buf_printf(title, " on CPU %s", options->cpus);
+}
+
+int record_choose_target(struct record_run *run)
+{
+	struct record_options *options = &run->options;
+	join(&run->pids, &options->pids, ",");
+	join(&run->tids, &options->tids, ",");
+	bool some = run->command.count || options->pids.count || options->tids.count || options->names.count ||
+		    options->user || options->cgroup;
+	if (options->preset && !strcmp(options->preset, "system"))
+		options->all = true;
+	if (options->cpus && !some)
+		options->all = true;
+	int code = run->no_files && !some && !options->all ? choose_system(run) : -1;
+	if (code < 0)
+		code = check_one_kind(run);
+	if (code < 0 && options->user)
+		code = find_user(run);
+	if (code < 0)
+		make_title(run);
+	return code;
+}

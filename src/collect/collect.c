@@ -1,0 +1,694 @@
+#include "collect/collect.h"
+
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "collect/advice.h"
+#include "collect/stack.h"
+#include "collect/tally.h"
+#include "event/branches.h"
+#include "event/measure.h"
+#include "event/source_facts.h"
+#include "profile/match.h"
+#include "symbolize/prepare.h"
+#include "symbolize/symbolize.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_DEPTH 1024
+#define PREFETCHED 4096 /* bytes of a stack */
+
+struct worker {
+	struct collector *collector;
+	pthread_t thread;
+	bool started;
+	struct stack_maker maker;
+	struct tally tally;
+	pthread_mutex_t lock; /* guards `tally` where it is followed */
+};
+
+struct known_build_id {
+	str_id path;
+	struct build_id id;
+};
+
+struct cgroup {
+	uint64_t id;
+	str_id path;
+};
+
+struct collector {
+	struct collect_options options;
+	struct modules modules;
+	struct processes processes;
+	struct codes codes;
+	struct stack_needs needs;
+	struct collect_tap tap;
+	struct source_facts *sources; /* by event */
+	size_t source_count, source_capacity;
+	uint32_t source_columns; /* length of the longest name */
+	struct known_build_id *build_ids;
+	size_t build_id_count, build_id_capacity;
+	struct cgroup *cgroups;
+	size_t cgroup_count, cgroup_capacity;
+	struct batch_queue *queue;
+	struct batch *filling;
+	struct worker *workers;
+	struct preparer *preparer;
+	uint64_t *chain; /* made of branches */
+	size_t chain_capacity;
+	unsigned worker_count, running;
+	uint64_t first_time;
+	bool has_first_time;
+	uint64_t lost, lost_records;
+	uint64_t overflows; /* weights of single samples that int64_t does not hold */
+	struct measure measure;
+};
+
+static void *work(void *context);
+
+static bool makes_profile(const struct collect_options *options)
+{
+	return !options->each || options->each_and_profile;
+}
+
+struct collector *collector_new(const struct collect_options *options)
+{
+	struct collector *collector = mem_zalloc(1, sizeof *collector);
+	collector->options = *options;
+	if (!collector->options.max_depth)
+		collector->options.max_depth = DEFAULT_DEPTH;
+	modules_init(&collector->modules);
+	processes_init(&collector->processes, &collector->modules);
+	codes_init(&collector->codes, &collector->modules, &options->symbols);
+	collector->codes.debuginfod = options->debuginfod;
+	collector->codes.fetch_at_once = !makes_profile(options);
+	if (options->live)
+		codes_set_live(&collector->codes);
+	collector->worker_count = options->threads ? options->threads : parallel_cores();
+	if (options->keep_order || options->each)
+		collector->worker_count = 1;
+	collector->queue = batch_queue_new(collector->worker_count * 2 + 2);
+	collector->workers = mem_zalloc(collector->worker_count, sizeof *collector->workers);
+	for (unsigned i = 0; i < collector->worker_count; i++) {
+		struct worker *worker = &collector->workers[i];
+		worker->collector = collector;
+		pthread_mutex_init(&worker->lock, NULL);
+		tally_init(&worker->tally, options->keep_order);
+		worker->tally.unmapped_apart = options->addresses;
+		worker->tally.threads_apart = options->threads_apart;
+		stack_maker_init(&worker->maker, &collector->codes, collector->options.max_depth);
+		worker->maker.foreign = options->foreign;
+		worker->maker.needs = options->live ? &collector->needs : NULL;
+		worker->maker.identify = makes_profile(options) ? tally_frame : NULL;
+		worker->maker.identify_context = &worker->tally;
+	}
+	return collector;
+}
+
+static void start_workers(struct collector *collector)
+{
+	/* Where samples come as fast as they can be read, no time is left over; followed ones are named at once. */
+	if (collector->options.live && !collector->options.followed && makes_profile(&collector->options))
+		collector->preparer = preparer_new(&collector->codes);
+	for (unsigned i = 0; i < collector->worker_count; i++) {
+		struct worker *worker = &collector->workers[i];
+		worker->tally.preparer = collector->preparer;
+		worker->started = pthread_create(&worker->thread, NULL, work, worker) == 0;
+		collector->running += worker->started;
+	}
+}
+
+static void work_on(struct worker *worker, struct batch *batch);
+
+/* Hands the batch over that is being filled. Where no thread could be started the reader does the work itself. */
+static void hand_over(struct collector *collector)
+{
+	if (!collector->filling)
+		return;
+	if (collector->running)
+		batch_queue_put(collector->queue, collector->filling);
+	else
+		work_on(&collector->workers[0], collector->filling);
+	collector->filling = NULL;
+}
+
+void collector_stop(struct collector *collector)
+{
+	hand_over(collector);
+	batch_queue_close(collector->queue);
+	for (unsigned i = 0; i < collector->worker_count; i++) {
+		if (collector->workers[i].started)
+			pthread_join(collector->workers[i].thread, NULL);
+		collector->workers[i].started = false;
+	}
+	preparer_stop(collector->preparer);
+	collector->preparer = NULL;
+}
+
+void collector_free(struct collector *collector)
+{
+	collector_stop(collector);
+	for (unsigned i = 0; i < collector->worker_count; i++) {
+		struct worker *worker = &collector->workers[i];
+		stack_maker_release(&worker->maker);
+		tally_release(&worker->tally);
+		pthread_mutex_destroy(&worker->lock);
+	}
+	batch_queue_free(collector->queue);
+	codes_release(&collector->codes);
+	processes_release(&collector->processes);
+	modules_release(&collector->modules);
+	free(collector->workers);
+	free(collector->build_ids);
+	free(collector->cgroups);
+	free(collector->chain);
+	free(collector->sources);
+	free(collector);
+}
+
+void collector_set_tap(struct collector *collector, const struct collect_tap *tap)
+{
+	collector->tap = *tap;
+}
+
+void collector_build_id(struct collector *collector, const char *path, const struct build_id *build_id)
+{
+	MEM_ROOM(collector->build_ids, collector->build_id_count, collector->build_id_capacity);
+	collector->build_ids[collector->build_id_count++] = (struct known_build_id){
+		.path = strpool_add(&collector->processes.strings, path, strlen(path)),
+		.id = *build_id,
+	};
+}
+
+/* --- workers --- */
+
+/* The stack of who waited, and on top of it, upside down, the one of who ended it: from the wake-up to the thread. */
+static void add_with_waker(struct worker *worker, const struct batch_sample *sample, enum stack_end end,
+			   const struct batch_sample *waker)
+{
+	struct stack_maker *maker = &worker->maker;
+	size_t count = maker->count, at = 0;
+	CLEANUP_FREE struct stack_frame *waited = mem_alloc((count + 1) * sizeof *waited);
+	memcpy(waited, maker->frames, count * sizeof *waited);
+	stack_make(maker, waker);
+	CLEANUP_FREE struct stack_frame *joined = mem_alloc((count + maker->count + 2) * sizeof *joined);
+	joined[at++] = (struct stack_frame){.id = tally_text_frame(&worker->tally, waker->comm)};
+	for (size_t i = maker->count; i-- > 0;) {
+		joined[at] = maker->frames[i];
+		joined[at++].id = tally_waker_frame(&worker->tally, &maker->frames[i]);
+	}
+	joined[at++] = (struct stack_frame){.id = tally_text_frame(&worker->tally, "--")};
+	memcpy(joined + at, waited, count * sizeof *waited);
+	tally_add(&worker->tally, sample, joined, at + count, end);
+}
+
+/* The copy of the stack of the sample at `at` comes from far: it is asked for while another one is worked on. */
+static void prefetch_stack(const struct batch *batch, size_t at)
+{
+	if (at >= batch->bytes.size)
+		return;
+	const struct batch_sample *sample = (const struct batch_sample *)(batch->bytes.data + at);
+	for (size_t i = 0; i < PREFETCHED && i < sample->stack_size; i += 64)
+		__builtin_prefetch(batch_stack(sample) + i);
+}
+
+static void work_on(struct worker *worker, struct batch *batch)
+{
+	const struct collect_options *options = &worker->collector->options;
+	if (options->followed)
+		pthread_mutex_lock(&worker->lock);
+	for (size_t at = 0; at < batch->bytes.size;) {
+		const struct batch_sample *sample = (const struct batch_sample *)(batch->bytes.data + at);
+		prefetch_stack(batch, at + sample->size);
+		enum stack_end end = stack_make(&worker->maker, sample);
+		if (options->each)
+			options->each(options->each_context, sample, worker->maker.frames, worker->maker.count, end);
+		at += sample->size;
+		const struct batch_sample *waker = NULL;
+		if (sample->has_waker) {
+			waker = (const struct batch_sample *)(batch->bytes.data + at);
+			at += waker->size;
+		}
+		if (waker && makes_profile(options))
+			add_with_waker(worker, sample, end, waker);
+		else if (makes_profile(options))
+			tally_add(&worker->tally, sample, worker->maker.frames, worker->maker.count, end);
+	}
+	if (options->followed)
+		pthread_mutex_unlock(&worker->lock);
+	preparer_go(worker->tally.preparer);
+	batch_queue_give_back(worker->collector->queue, batch);
+}
+
+static void *work(void *context)
+{
+	struct worker *worker = context;
+	struct batch *batch;
+	while ((batch = batch_queue_take(worker->collector->queue)))
+		work_on(worker, batch);
+	return NULL;
+}
+
+/* --- the sink --- */
+
+/* Of one that no record names, as of a cgroup that was gone too soon: its id. */
+static const char *cgroup_path(struct collector *collector, uint64_t id)
+{
+	char text[40];
+	struct strpool *strings = &collector->processes.strings;
+	for (size_t i = collector->cgroup_count; i-- > 0;)
+		if (collector->cgroups[i].id == id)
+			return strpool_text(strings, collector->cgroups[i].path);
+	if (!id)
+		return "unknown";
+	snprintf(text, sizeof text, "cgroup ID %llu", (unsigned long long)id);
+	return strpool_text(strings, strpool_add(strings, text, strlen(text)));
+}
+
+static bool cpu_is_listed(const uint32_t *list, uint32_t cpu)
+{
+	if (!list)
+		return true;
+	for (; *list != UINT32_MAX; list++)
+		if (*list == cpu)
+			return true;
+	return false;
+}
+
+static bool wanted(struct collector *collector, const struct event_sample *event, const char *comm)
+{
+	const struct collect_filter *filter = &collector->options.filter;
+	uint64_t since = event->time - collector->first_time;
+	return cpu_is_listed(filter->cpus, event->cpu) && since >= filter->from &&
+	       (!filter->to || since < filter->to) && match_id(filter->profile.pids, event->pid) &&
+	       match_id(filter->profile.tids, event->tid) && match_text(filter->profile.comms, comm) &&
+	       (!filter->cgroups || match_text(filter->cgroups, cgroup_path(collector, event->cgroup)));
+}
+
+/* In a pipe events come with the records. */
+static struct source_facts facts_of(struct collector *collector, uint32_t source)
+{
+	if (source >= collector->source_count) {
+		size_t count;
+		const struct event_source *sources = collector->tap.sources(collector->tap.context, &count);
+		collector->sources =
+			mem_grow(collector->sources, &collector->source_capacity, count, sizeof *collector->sources);
+		for (size_t i = collector->source_count; i < count; i++) {
+			const char *name = sources[i].name ? sources[i].name : "";
+			if (strlen(name) > collector->source_columns)
+				collector->source_columns = (uint32_t)strlen(name);
+			collector->sources[i] =
+				source_facts_of(&sources[i].attr, name, collector->options.count_samples);
+			collector->sources[i].name = strpool_add(&collector->processes.strings, name, strlen(name));
+		}
+		collector->source_count = count;
+	}
+	return source < collector->source_count ? collector->sources[source] : (struct source_facts){0};
+}
+
+/* What stands for the thread in the profile. */
+static const char *name_of_row(struct collector *collector, const struct event_sample *event, const char *comm)
+{
+	char text[32];
+	if (collector->options.name_cgroup)
+		return cgroup_path(collector, event->cgroup);
+	if (!collector->options.name_cpu)
+		return comm;
+	snprintf(text, sizeof text, event->cpu == UINT32_MAX ? "unknown" : "%03u", event->cpu);
+	struct strpool *strings = &collector->processes.strings;
+	return strpool_text(strings, strpool_add(strings, text, strlen(text)));
+}
+
+/* A sample whose user stack is told by branches gets it as its chain. */
+static struct event_sample with_chain_of_branches(struct collector *collector, const struct event_sample *event)
+{
+	struct event_sample sample = *event;
+	size_t count;
+	const struct event_source *sources = collector->tap.sources(collector->tap.context, &count);
+	if (event->source >= count || !(sources[event->source].attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+		return sample;
+	collector->chain = mem_grow(collector->chain, &collector->chain_capacity, branches_chain_most(event),
+				    sizeof *collector->chain);
+	sample.chain_count = branches_chain(event, collector->chain);
+	sample.chain = collector->chain;
+	return sample;
+}
+
+/* Wakers need not be among those who are recorded: what no record tells the system may. */
+static bool ask_comm(struct collector *collector, const struct event_sample *event)
+{
+	char text[32];
+	snprintf(text, sizeof text, "/proc/%d/comm", event->tid);
+	FILE *file = fopen(text, "re");
+	bool read = file && fgets(text, sizeof text, file);
+	if (file)
+		fclose(file);
+	if (!read)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	processes_name(&collector->processes, event->pid, event->tid, text);
+	return *text;
+}
+
+/* The name of the thread, or what perf shows for one without: ":12". Stays. */
+static const char *comm_of(struct collector *collector, const struct event_sample *event)
+{
+	struct strpool *strings = &collector->processes.strings;
+	const char *comm = event->pid < 0 ? "" : processes_comm_of(&collector->processes, event->pid, event->tid);
+	if (*comm)
+		return comm;
+	if (event->tid == 0)
+		return "swapper"; /* idle */
+	if (collector->options.live && ask_comm(collector, event))
+		return processes_comm_of(&collector->processes, event->pid, event->tid);
+	char text[16];
+	snprintf(text, sizeof text, ":%d", event->tid);
+	return strpool_text(strings, strpool_add(strings, text, strlen(text)));
+}
+
+static void add_to_batch(struct collector *collector, const struct event_sample *event, const char *comm,
+			 const struct source_facts *source, uint64_t weight)
+{
+	batch_add(collector->filling,
+		  (struct batch_sample){
+			  .maps = processes_maps(&collector->processes, event->pid),
+			  .kernel_maps = processes_kernel_maps(&collector->processes),
+			  .comm = name_of_row(collector, event, comm),
+			  .pid = event->pid,
+			  .tid = event->tid,
+			  .source = event->source,
+			  .chain_most = source->chain_most,
+			  .event_columns = collector->source_columns,
+			  .event = strpool_text(&collector->processes.strings, source->name),
+			  .unit = source->unit ? source->unit : "",
+			  .mode = event->mode,
+			  .unwound = event->unwound,
+			  .end = event->end,
+			  .has_waker = event->waker,
+			  .count = event->count ? event->count : 1,
+			  .sum = event->sum,
+			  .weight = weight < INT64_MAX ? (int64_t)weight : INT64_MAX,
+			  .ip = event->ip,
+			  .time = event->time,
+			  .monotonic = source->monotonic ? event->time : UINT64_MAX,
+			  .since = event->count ? event->since : event->time,
+			  .period = event->period,
+			  .cpu = event->cpu,
+			  .cgroup = event->cgroup,
+		  },
+		  event);
+}
+
+static int take_sample(void *context, const struct event_sample *event)
+{
+	struct collector *collector = context;
+	struct event_sample changed;
+	if (event->branch_count) {
+		changed = with_chain_of_branches(collector, event);
+		event = &changed;
+	}
+	if (!collector->has_first_time) {
+		collector->has_first_time = true;
+		collector->first_time = event->time;
+		start_workers(collector);
+	}
+	const char *comm = comm_of(collector, event);
+	struct source_facts source = facts_of(collector, event->source);
+	measure_sample(&collector->measure, event, &source);
+	if (!wanted(collector, event, comm))
+		return 0;
+	uint64_t count = event->count ? event->count : 1;
+	uint64_t weight = source.weighs_one || !event->period ? count : event->period;
+	collector->overflows += weight > INT64_MAX;
+	if (!collector->filling)
+		collector->filling = batch_queue_take_empty(collector->queue);
+	add_to_batch(collector, event, comm, &source, weight);
+	if (event->waker)
+		add_to_batch(collector, event->waker, comm_of(collector, event->waker), &source, 0);
+	if (batch_is_full(collector->filling)) {
+		hand_over(collector);
+		if (collector->tap.progress)
+			collector->tap.progress(collector->tap.context);
+	}
+	return 0;
+}
+
+static const struct build_id *build_id_of(struct collector *collector, const struct event_mmap *mmap)
+{
+	if (mmap->build_id.size)
+		return &mmap->build_id;
+	/* "[kernel.kallsyms]_text" is listed as "[kernel.kallsyms]". */
+	const char *bracket = mmap->kernel && mmap->path[0] == '[' ? strchr(mmap->path, ']') : NULL;
+	size_t length = bracket ? (size_t)(bracket + 1 - mmap->path) : strlen(mmap->path);
+	str_id path = strpool_find(&collector->processes.strings, mmap->path, length);
+	for (size_t i = 0; path != INDEX_NONE && i < collector->build_id_count; i++)
+		if (collector->build_ids[i].path == path)
+			return &collector->build_ids[i].id;
+	return NULL;
+}
+
+static int take_mmap(void *context, const struct event_mmap *mmap)
+{
+	struct collector *collector = context;
+	int32_t pid = mmap->kernel ? -1 : mmap->pid;
+	const struct build_id *build_id = build_id_of(collector, mmap);
+	uint64_t end;
+	if (mmap->kernel && mmap->path[0] == '[')
+		codes_kernel_mapping(&collector->codes, mmap->path, mmap->offset, build_id);
+	if (__builtin_add_overflow(mmap->start, mmap->length, &end))
+		end = UINT64_MAX;
+	processes_mmap(&collector->processes, pid,
+		       (struct mapping){
+			       .start = mmap->start,
+			       .end = end,
+			       .offset = mmap->offset,
+			       .module = codes_add_module(&collector->codes, mmap->path, build_id, pid),
+		       });
+	return 0;
+}
+
+static int take_comm(void *context, const struct event_comm *comm)
+{
+	struct collector *collector = context;
+	measure_time(&collector->measure, comm->time);
+	processes_comm(&collector->processes, comm->pid, comm->tid, comm->comm, comm->exec);
+	if (comm->exec)
+		codes_process_changed(&collector->codes, comm->pid);
+	return 0;
+}
+
+static int take_fork(void *context, const struct event_task *task)
+{
+	struct collector *collector = context;
+	measure_time(&collector->measure, task->time);
+	processes_fork(&collector->processes, task->pid, task->tid, task->parent_pid, task->parent_tid);
+	if (task->pid != task->parent_pid)
+		codes_process_changed(&collector->codes, task->pid);
+	return 0;
+}
+
+static int take_exit(void *context, const struct event_task *task)
+{
+	struct collector *collector = context;
+	measure_time(&collector->measure, task->time);
+	if (collector->options.live)
+		processes_exit(&collector->processes, task->pid, task->tid, task->time);
+	return 0;
+}
+
+static int take_lost(void *context, const struct event_lost *lost)
+{
+	struct collector *collector = context;
+	if (lost->kind == LOST_OTHERS)
+		collector->lost_records += lost->count;
+	else
+		collector->lost += lost->count;
+	return 0;
+}
+
+static int take_count(void *context, const struct event_count *count)
+{
+	struct collector *collector = context;
+	struct source_facts source = facts_of(collector, count->source);
+	measure_count(&collector->measure, count, &source);
+	return 0;
+}
+
+static int take_ksymbol(void *context, const struct event_ksymbol *symbol)
+{
+	struct collector *collector = context;
+	if (!symbol->unregister)
+		codes_kernel_symbol(&collector->codes, symbol->address, symbol->length, symbol->name);
+	return 0;
+}
+
+static int take_cgroup(void *context, const struct event_cgroup *cgroup)
+{
+	struct collector *collector = context;
+	MEM_ROOM(collector->cgroups, collector->cgroup_count, collector->cgroup_capacity);
+	collector->cgroups[collector->cgroup_count++] = (struct cgroup){
+		.id = cgroup->id,
+		.path = strpool_add(&collector->processes.strings, cgroup->path, strlen(cgroup->path)),
+	};
+	return 0;
+}
+
+struct event_sink collector_sink(struct collector *collector)
+{
+	return (struct event_sink){
+		.context = collector,
+		.sample = take_sample,
+		.mmap = take_mmap,
+		.comm = take_comm,
+		.fork = take_fork,
+		.exit = take_exit,
+		.lost = take_lost,
+		.count = take_count,
+		.cgroup = take_cgroup,
+		.ksymbol = take_ksymbol,
+	};
+}
+
+void collector_flush(struct collector *collector)
+{
+	hand_over(collector);
+}
+
+unsigned collector_not_fetched(const struct collector *collector)
+{
+	return collector->codes.not_fetched;
+}
+
+uint64_t collector_ends(const struct collector *collector, enum stack_end end)
+{
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < collector->worker_count; i++)
+		sum += __atomic_load_n(&collector->workers[i].tally.ends[end], __ATOMIC_RELAXED);
+	return sum;
+}
+
+unsigned collector_worker_count(const struct collector *collector)
+{
+	return collector->worker_count;
+}
+
+void collector_follow(struct collector *collector, unsigned worker, struct profile_follower *follower,
+		      struct profile *addresses, struct sample_list *news)
+{
+	struct worker *followed = &collector->workers[worker];
+	pthread_mutex_lock(&followed->lock);
+	profile_follow(follower, addresses, &followed->tally.profile, news);
+	pthread_mutex_unlock(&followed->lock);
+}
+
+struct codes *collector_codes(struct collector *collector)
+{
+	return &collector->codes;
+}
+
+struct stack_needs *collector_stack_needs(struct collector *collector)
+{
+	return &collector->needs;
+}
+
+static void find_broken(struct collector *collector, struct advice_broken *broken)
+{
+	size_t modules = collector->modules.count;
+	uint64_t *amounts CLEANUP_FREE = mem_zalloc(modules + 1, sizeof *amounts);
+	for (unsigned i = 0; i < collector->worker_count; i++) {
+		const struct tally *tally = &collector->workers[i].tally;
+		for (size_t k = 0; k <= modules && k < tally->broken_capacity; k++)
+			amounts[k] += tally->broken[k];
+	}
+	advice_find_broken(broken, &collector->codes, amounts);
+}
+
+static void advise(struct collector *collector, struct profile *profile)
+{
+	struct advice_facts facts = {.by_wick = collector->options.live || collector->options.by_wick,
+				     .by_engine = collector->options.engine};
+	for (unsigned i = 0; i < collector->worker_count; i++)
+		facts.by_wick |= collector->workers[i].maker.marked;
+	for (int k = 0; k < STACK_ENDS; k++)
+		facts.ends[k] = collector_ends(collector, k);
+	for (size_t i = 0; i < collector->source_count; i++) {
+		const struct source_facts *source = &collector->sources[i];
+		facts.stack_bytes = source->stack_bytes > facts.stack_bytes ? source->stack_bytes : facts.stack_bytes;
+		facts.each |= source->each;
+		facts.frequency = source->frequency > facts.frequency ? source->frequency : facts.frequency;
+	}
+	find_broken(collector, &facts.broken);
+	struct buf text CLEANUP_BUF = {0}, lost CLEANUP_BUF = {0}, names CLEANUP_BUF = {0}, records CLEANUP_BUF = {0};
+	advice_on_names(&names, &collector->codes, profile);
+	if (names.size)
+		profile->quality.names_advice = profile_string(profile, names.data, names.size);
+	advice_on_lost(&lost, &facts);
+	advice_on_lost_records(&records, &facts);
+	advice_on_truncated(&text, &facts);
+	if (text.size)
+		profile->quality.truncated_advice = profile_string(profile, text.data, text.size);
+	if (collector->lost)
+		profile->quality.lost_advice = profile_string(profile, lost.data, lost.size);
+	if (collector->lost_records)
+		profile->quality.lost_records_advice = profile_string(profile, records.data, records.size);
+}
+
+static bool has_kernel_frames(const struct profile *addresses)
+{
+	for (size_t i = 0; i < addresses->frame_count; i++)
+		if (addresses->frames[i].kind == FRAME_KERNEL)
+			return true;
+	return false;
+}
+
+static void *open_kernel(void *codes)
+{
+	codes_open_kernel(codes);
+	return NULL;
+}
+
+/* The sums take one core: on another one kernel symbols are read meanwhile, which takes the longest of all files. */
+static bool start_kernel(struct collector *collector, pthread_t *ret_thread)
+{
+	return collector->worker_count > 1 && has_kernel_frames(&collector->workers[0].tally.profile) &&
+	       pthread_create(ret_thread, NULL, open_kernel, &collector->codes) == 0;
+}
+
+static void add_extent(const struct collector *collector, struct profile *profile)
+{
+	struct extent extent = measure_extent(&collector->measure);
+	extent.threads = processes_recorded(&collector->processes, &extent.processes);
+	extent_add(&profile->extent, &extent);
+}
+
+void collector_finish(struct collector *collector, struct profile *profile)
+{
+	collector_stop(collector);
+	if (!makes_profile(&collector->options))
+		return;
+	pthread_t thread;
+	bool started = start_kernel(collector, &thread);
+	struct profile **addresses CLEANUP_FREE = mem_alloc(collector->worker_count * sizeof *addresses);
+	for (unsigned i = 0; i < collector->worker_count; i++)
+		addresses[i] = &collector->workers[i].tally.profile;
+	if (collector->options.followed || collector->options.live)
+		codes_reread_maps(&collector->codes);
+	struct symbolize_options options = {
+		.threads = collector->options.threads ? collector->options.threads : parallel_cores(),
+		.keep_lines = collector->options.keep_lines,
+		.spaces = collector->options.name_cgroup,
+		.keep_names = collector->options.live && collector->options.symbols.inlines,
+		.addresses = collector->options.addresses,
+		.filter = collector->options.filter.profile,
+	};
+	symbolize_profiles(profile, addresses, collector->worker_count, &collector->codes, &options);
+	if (started)
+		pthread_join(thread, NULL);
+	profile->quality.lost += collector->lost;
+	profile->quality.lost_records += collector->lost_records;
+	profile->quality.overflows += collector->overflows;
+	add_extent(collector, profile);
+	advise(collector, profile);
+}

@@ -1,0 +1,59 @@
+/* One sample → the addresses of its stack, each with the module it lies in. */
+#ifndef WICK_COLLECT_STACK_H
+#define WICK_COLLECT_STACK_H
+
+#include "collect/batch.h"
+#include "collect/stack_needs.h"
+#include "event/stack_mark.h"
+#include "module/module_code.h"
+
+struct stack_frame {
+	module_id module; /* MODULE_NONE: nothing is mapped there */
+	bool kernel;
+	bool unwound; /* by us; else the kernel found it */
+	bool exact; /* no return address */
+	uint64_t ip; /* as it was recorded or found on the stack */
+	uint64_t address; /* to look up: in the module's own address space, minus one for return addresses */
+	uint64_t offset; /* the same as an offset in the mapped file; `address` outside files */
+	uint32_t version; /* of just-in-time code, see code_version() */
+	uint32_t id; /* what stack_maker.identify made of it */
+};
+
+/* What an address is in a set of mappings, in one line of the cache. */
+struct stack_place {
+	_Alignas(64) uint64_t ip;
+	uint64_t maps; /* serial number of the set, with two bits: exact, the kernel's; 0: not known, or not for long */
+	struct stack_frame frame;
+};
+
+/* What a thread that makes stacks needs; one per thread. */
+struct stack_maker {
+	struct codes *codes;
+	struct code **known; /* by module: codes already asked for */
+	size_t known_capacity;
+	size_t max_depth;
+	struct stack_frame *frames; /* the result, innermost first */
+	size_t count, capacity;
+	uint64_t *addresses;
+	bool *exact;
+	struct stack_needs *needs; /* set by the owner: learns what was missing; NULL: nobody asks */
+	uint64_t tail_start; /* address of what was read behind the copy */
+	size_t tail_used; /* bytes of it that were needed */
+	bool foreign; /* set by the owner: registers are of another kind of machine */
+	bool marked; /* some call chain had the mark of a stack that is not whole */
+	const struct batch_sample *sample;
+	const struct mapping *last; /* where the last look-up ended: neighbours often lie in the same mapping */
+	struct stack_place *places; /* by hash; of two with the same, the later one is kept */
+	/* May be set: gives the frames of an address their number. `unwound` is not known then. */
+	uint32_t (*identify)(void *context, const struct stack_frame *frame);
+	void *identify_context;
+};
+
+void stack_maker_init(struct stack_maker *maker, struct codes *codes, size_t max_depth);
+void stack_maker_release(struct stack_maker *maker);
+struct code *stack_maker_code(struct stack_maker *maker, module_id module);
+
+/* Fills maker->frames. Where a stack ends at an address outside all code, that frame is its outermost one. */
+enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *sample);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * How much of its stack above the copy in a sample a thread needed lately. Written by the workers who unwind, read by
+ * who records, without locks: by a hash of the thread, and a wrong answer costs a little time or one stack.
+ */
+#ifndef WICK_COLLECT_STACK_NEEDS_H
+#define WICK_COLLECT_STACK_NEEDS_H
+
+#include "base/hash.h"
+
+#include <stdatomic.h>
+
+#define STACK_NEEDS_SLOTS_LOG2 12
+#define STACK_TAIL_FIRST (512u << 10) /* is read of one of which nothing is known */
+#define STACK_TAIL_USUAL (128u << 10) /* of one that needs some, at least */
+#define STACK_TAIL_LEAST 4096u /* less is as good as none */
+#define STACK_TAIL_MOST (1u << 20)
+
+struct stack_needs {
+	/* Bytes; 0: not known, 1: none. */
+	_Atomic uint32_t slots[1 << STACK_NEEDS_SLOTS_LOG2];
+	_Atomic uint64_t completed; /* stacks that needed what was read later, and are whole */
+};
+
+static inline _Atomic uint32_t *stack_needs_slot(struct stack_needs *needs, int32_t tid)
+{
+	return &needs->slots[hash_u64((uint32_t)tid) >> (64 - STACK_NEEDS_SLOTS_LOG2)];
+}
+
+/* How many bytes above a full copy are worth reading. */
+static inline size_t stack_needs_of(struct stack_needs *needs, int32_t tid)
+{
+	uint32_t bytes = atomic_load_explicit(stack_needs_slot(needs, tid), memory_order_relaxed);
+	size_t wanted = 2 * (size_t)bytes;
+	if (bytes <= 1)
+		return bytes ? 0 : STACK_TAIL_FIRST;
+	return wanted < STACK_TAIL_USUAL ? STACK_TAIL_USUAL : wanted < STACK_TAIL_MOST ? wanted : STACK_TAIL_MOST;
+}
+
+/* A full copy was unwound: of the `size` bytes that were read above it the first `used` were needed. */
+static inline void stack_needs_learn(struct stack_needs *needs, int32_t tid, size_t size, size_t used, bool cut,
+				     bool whole)
+{
+	_Atomic uint32_t *slot = stack_needs_slot(needs, tid);
+	uint32_t known = atomic_load_explicit(slot, memory_order_relaxed), bytes = known;
+	uint32_t less = known > STACK_TAIL_LEAST ? known - known / 32 : 1; /* a few stacks are not as deep */
+	if (used && !cut)
+		bytes = used > less ? (uint32_t)used : less > 1 ? less : STACK_TAIL_LEAST;
+	else if (cut && size)
+		bytes = STACK_TAIL_MOST;
+	else if (cut)
+		bytes = known > 1 ? known : 0;
+	else
+		bytes = less;
+	if (bytes != known)
+		atomic_store_explicit(slot, bytes, memory_order_relaxed);
+	if (used && whole)
+		atomic_fetch_add_explicit(&needs->completed, 1, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,316 @@
+#include "engine/engine.h"
+
+#include "engine/bpf_counts.h"
+#include "engine/bpf_supply.h"
+#include "engine/bpf_times.h"
+#include "engine/bpf_waits.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+struct engine {
+	struct bpf_programs *programs;
+	struct bpf_supply supply;
+	struct bpf_counts counts;
+	struct ring_buffer *ring;
+	int epoll;
+	/* Records that wait for their turn: number `first_number` is waiting[head]. */
+	struct layout_record **waiting;
+	size_t head, waiting_count, waiting_capacity;
+	uint64_t first_number;
+	size_t heeded; /* waiting[…heeded) have said what they lack */
+	struct engine_waits waits;
+	struct bpf_waits_span span;
+	uint64_t left_out; /* waits, at the end */
+	uint64_t unfollowed; /* members that there was no room for from the beginning */
+};
+
+/* --- opening --- */
+
+static int take_record(void *context, void *data, size_t size);
+
+static int watch(struct engine *engine, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	return epoll_ctl(engine->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+int engine_open(struct engine **ret_engine, const struct engine_options *options, struct err *err)
+{
+	struct bpf_programs *programs;
+	int result = bpf_programs_load(&programs, options, err);
+	if (result)
+		return result;
+	struct engine *engine = mem_zalloc(1, sizeof *engine);
+	struct bpf_maps maps = bpf_programs_maps(programs);
+	engine->programs = programs;
+	engine->waits = options->waits;
+	engine->epoll = epoll_create1(EPOLL_CLOEXEC);
+	bpf_counts_init(&engine->counts, &maps, options);
+	result = bpf_supply_init(&engine->supply, programs, err);
+	if (!result) {
+		engine->ring = ring_buffer__new(maps.records, take_record, engine, NULL);
+		if (!engine->ring || engine->epoll < 0 || watch(engine, ring_buffer__epoll_fd(engine->ring)) ||
+		    watch(engine, engine->supply.loader.fd))
+			result = err_set(err, ERR_SYSTEM, "cannot read the ring buffer of the BPF programs");
+	}
+	if (result)
+		engine_close(engine);
+	else
+		*ret_engine = engine;
+	return result;
+}
+
+void engine_close(struct engine *engine)
+{
+	if (!engine)
+		return;
+	ring_buffer__free(engine->ring);
+	for (size_t i = engine->head; i < engine->waiting_count; i++)
+		free(engine->waiting[i]);
+	bpf_counts_release(&engine->counts);
+	bpf_supply_release(&engine->supply);
+	if (engine->epoll >= 0)
+		close(engine->epoll);
+	bpf_programs_free(engine->programs);
+	free(engine->waiting);
+	free(engine);
+}
+
+int engine_attach(struct engine *engine, size_t source, int event_fd, struct err *err)
+{
+	return bpf_programs_attach(engine->programs, source, event_fd, err);
+}
+
+void engine_add_member(struct engine *engine, int32_t id)
+{
+	uint32_t key = (uint32_t)id;
+	struct layout_member member = {0};
+	if (engine->counts.maps.members >= 0 &&
+	    bpf_map_update_elem(engine->counts.maps.members, &key, &member, BPF_ANY))
+		engine->unfollowed++;
+}
+
+bool engine_has_cpu_time(const struct engine *engine)
+{
+	return engine->counts.maps.members >= 0;
+}
+
+uint64_t engine_cpu_time_begin(struct engine *engine)
+{
+	return bpf_times_begin(engine->programs);
+}
+
+uint64_t engine_cpu_time_end(struct engine *engine)
+{
+	return bpf_times_end(engine->programs);
+}
+
+void engine_begin(struct engine *engine, uint64_t time, int32_t command)
+{
+	if (command)
+		bpf_programs_await(engine->programs, command);
+	if (engine->waits.counted && command)
+		bpf_waits_add(&engine->counts.maps, command, command);
+	if (!engine->span.began)
+		engine->span.began = time;
+	bpf_programs_began(engine->programs, engine->span.began);
+}
+
+struct listing {
+	void (*add)(void *context, int32_t tid, const uint64_t *values);
+	void *context;
+};
+
+static void list(void *context, const struct layout_registers *found)
+{
+	const struct listing *listing = context;
+	listing->add(listing->context, (int32_t)found->tid, (const uint64_t *)found->values);
+}
+
+void engine_registers(struct engine *engine, void (*add)(void *context, int32_t tid, const uint64_t *values),
+		      void *context)
+{
+	struct listing listing = {add, context};
+	_Static_assert(ENGINE_REGISTERS == LAYOUT_REGISTERS, "the number of registers in bpf/layout.h");
+	bpf_programs_registers(engine->programs, list, &listing);
+}
+
+void engine_end(struct engine *engine, uint64_t time)
+{
+	engine->span.ended = time;
+	bpf_programs_ended(engine->programs, time);
+}
+
+void engine_start(struct engine *engine, struct codes *codes)
+{
+	engine->supply.codes = codes;
+	bpf_programs_tell_symbols(engine->programs, codes);
+	bpf_loader_start(&engine->supply.loader, codes);
+}
+
+void engine_stop(struct engine *engine)
+{
+	bpf_loader_stop(&engine->supply.loader);
+}
+
+int engine_fd(const struct engine *engine)
+{
+	return engine->epoll;
+}
+
+/* --- what the rings tell, at once --- */
+
+static int hear_mmap(void *context, const struct event_mmap *mmap)
+{
+	struct engine *engine = context;
+	return bpf_supply_mmap(&engine->supply, mmap);
+}
+
+static int hear_comm(void *context, const struct event_comm *comm)
+{
+	struct engine *engine = context;
+	if (engine->waits.counted && engine->waits.unseen && !engine->span.began)
+		bpf_waits_add(&engine->counts.maps, comm->pid, comm->tid);
+	return comm->exec ? bpf_supply_exec(&engine->supply, comm) : 0;
+}
+
+static int hear_fork(void *context, const struct event_task *task)
+{
+	struct engine *engine = context;
+	return bpf_supply_fork(&engine->supply, task);
+}
+
+static int hear_exit(void *context, const struct event_task *task)
+{
+	struct engine *engine = context;
+	return bpf_supply_exit(&engine->supply, task);
+}
+
+static int hear_asleep(void *context, const struct event_sample *sample)
+{
+	bpf_counts_asleep(&((struct engine *)context)->counts, sample);
+	return 0;
+}
+
+struct event_sink engine_early(struct engine *engine)
+{
+	return (struct event_sink){
+		.context = engine,
+		.mmap = hear_mmap,
+		.comm = hear_comm,
+		.fork = hear_fork,
+		.exit = hear_exit,
+		.asleep = engine->waits.counted ? hear_asleep : NULL,
+	};
+}
+
+/* --- records --- */
+
+static int take_record(void *context, void *data, size_t size)
+{
+	struct engine *engine = context;
+	if (size < sizeof(struct layout_record))
+		return 0;
+	struct layout_record *record = mem_alloc(size);
+	memcpy(record, data, size);
+	MEM_ROOM(engine->waiting, engine->waiting_count, engine->waiting_capacity);
+	engine->waiting[engine->waiting_count++] = record;
+	return 0;
+}
+
+void engine_look(struct engine *engine, void (*add)(void *context, uint64_t time, uint64_t number), void *context)
+{
+	size_t from = engine->waiting_count;
+	ring_buffer__consume(engine->ring);
+	for (size_t i = from; i < engine->waiting_count; i++)
+		add(context, engine->waiting[i]->time, engine->first_number + i);
+}
+
+void engine_supply(struct engine *engine)
+{
+	for (; engine->heeded < engine->waiting_count; engine->heeded++)
+		if (engine->waiting[engine->heeded])
+			bpf_supply_heed(&engine->supply, engine->waiting[engine->heeded]);
+	bpf_supply_give(&engine->supply);
+}
+
+/* Forgets what was delivered, when that is most of it. */
+static void compact(struct engine *engine)
+{
+	while (engine->head < engine->waiting_count && !engine->waiting[engine->head])
+		engine->head++;
+	if (engine->head < engine->waiting_count / 2 || engine->heeded < engine->head)
+		return;
+	engine->waiting_count -= engine->head;
+	memmove(engine->waiting, engine->waiting + engine->head, engine->waiting_count * sizeof *engine->waiting);
+	engine->first_number += engine->head;
+	engine->heeded -= engine->head;
+	engine->head = 0;
+}
+
+int engine_deliver(struct engine *engine, uint64_t number, const struct event_sink *sink)
+{
+	struct layout_record **place = &engine->waiting[number - engine->first_number];
+	struct layout_record *record = *place;
+	*place = NULL;
+	int result = bpf_counts_record(&engine->counts, record, sink);
+	compact(engine);
+	return result;
+}
+
+int engine_retire(struct engine *engine, int32_t pid, int32_t tid, const struct event_sink *sink)
+{
+	return bpf_counts_retire(&engine->counts, pid, tid, sink);
+}
+
+int engine_exit(struct engine *engine, const struct event_task *task, const struct event_sink *sink)
+{
+	if (task->pid != task->tid)
+		bpf_counts_ended(&engine->counts, task->tid);
+	return engine->waits.counted ? bpf_waits_exit(&engine->counts, &engine->waits, task, sink) : 0;
+}
+
+bool engine_replaced(struct engine *engine, const struct event_mmap *mmap)
+{
+	return bpf_supply_replaced(&engine->supply, mmap);
+}
+
+/* --- counts --- */
+
+struct engine_statistics engine_statistics(const struct engine *engine)
+{
+	struct engine_statistics statistics = {
+		.taken = bpf_programs_statistic(engine->programs, LAYOUT_TAKEN),
+		.copied = bpf_programs_statistic(engine->programs, LAYOUT_COPIED),
+		.lost = bpf_programs_statistic(engine->programs, LAYOUT_LOST),
+		.uncounted = bpf_programs_statistic(engine->programs, LAYOUT_UNCOUNTED),
+		.told = engine->counts.told,
+		.unfollowed = bpf_programs_statistic(engine->programs, LAYOUT_UNFOLLOWED) + engine->unfollowed,
+		.left_out = bpf_programs_statistic(engine->programs, LAYOUT_LEFT_OUT) + engine->left_out,
+		.modules = engine->supply.placed_count,
+		.evicted = engine->supply.evicted,
+		.refused = engine->supply.refused,
+		.processes = bpf_supply_processes(&engine->supply),
+		.kernel_bytes = bpf_programs_bytes(engine->programs) + bpf_tables_bytes(&engine->supply.tables),
+	};
+	bpf_programs_cost(engine->programs, &statistics.runs, &statistics.nanoseconds);
+	return statistics;
+}
+
+int engine_counts(struct engine *engine, const struct event_sink *sink, bool last)
+{
+	int result = last && engine->waits.counted ?
+			     bpf_waits_finish(&engine->counts, &engine->waits, engine->span, sink, &engine->left_out) :
+			     0;
+	if (result >= 0)
+		result = bpf_counts_flush(&engine->counts, sink);
+	uint64_t taken = last ? bpf_programs_statistic(engine->programs, LAYOUT_TAKEN) : 0;
+	if (result < 0 || taken <= engine->counts.told || !sink->lost)
+		return result;
+	struct event_lost lost = {.kind = LOST_SAMPLES, .count = taken - engine->counts.told, .source = UINT32_MAX};
+	return sink->lost(sink->context, &lost);
+}

@@ -1,0 +1,47 @@
+#include "engine/bpf_extents.h"
+
+#include <string.h>
+
+void extents_init(struct extents *extents, uint32_t room)
+{
+	*extents = (struct extents){.room = room};
+}
+
+void extents_release(struct extents *extents)
+{
+	free(extents->taken);
+}
+
+uint32_t extents_take(struct extents *extents, uint32_t size)
+{
+	uint32_t free_from = 0;
+	size_t at = 0;
+	for (; at < extents->count; at++) {
+		if (extents->taken[at].start - free_from >= size)
+			break;
+		free_from = extents->taken[at].start + extents->taken[at].size;
+	}
+	if (at == extents->count && extents->room - free_from < size)
+		return EXTENT_NONE;
+	MEM_ROOM(extents->taken, extents->count, extents->capacity);
+	memmove(extents->taken + at + 1, extents->taken + at, (extents->count - at) * sizeof *extents->taken);
+	extents->count++;
+	extents->taken[at] = (struct extent){free_from, size};
+	return free_from;
+}
+
+void extents_give(struct extents *extents, uint32_t start)
+{
+	size_t low = 0, high = extents->count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (extents->taken[middle].start < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == extents->count || extents->taken[low].start != start)
+		return;
+	extents->count--;
+	memmove(extents->taken + low, extents->taken + low + 1, (extents->count - low) * sizeof *extents->taken);
+}

@@ -1,0 +1,77 @@
+#include "engine/bpf_held.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+#define HELD_MOST (64u << 20)
+
+void bpf_held_init(struct bpf_held *held)
+{
+	*held = (struct bpf_held){.most = HELD_MOST};
+}
+
+void bpf_held_release(struct bpf_held *held)
+{
+	for (size_t i = 0; i < held->count; i++)
+		free(held->items[i]);
+	free(held->items);
+	free(held->tids);
+	index_map_release(&held->map);
+}
+
+static uint32_t find(const struct bpf_held *held, uint32_t tid)
+{
+	struct index_probe probe;
+	uint32_t i = index_map_first(&held->map, hash_u64(tid), &probe);
+	while (i != INDEX_NONE && held->tids[i] != tid)
+		i = index_map_next(&held->map, &probe);
+	return i;
+}
+
+static size_t bytes_of(const struct layout_copy *copy)
+{
+	return offsetof(struct layout_copy, bytes) + copy->record.bytes;
+}
+
+static void drop(struct bpf_held *held, uint32_t number)
+{
+	if (!held->items[number])
+		return;
+	held->bytes -= bytes_of(held->items[number]);
+	free(held->items[number]);
+	held->items[number] = NULL;
+}
+
+void bpf_held_put(struct bpf_held *held, struct layout_copy *copy)
+{
+	uint32_t tid = copy->record.key.tid, number = find(held, tid);
+	if (number == INDEX_NONE) {
+		number = (uint32_t)held->count;
+		index_map_insert(&held->map, hash_u64(tid), number);
+		MEM_ROOM(held->items, held->count, held->capacity);
+		MEM_ROOM(held->tids, held->count, held->tid_capacity);
+		held->items[number] = NULL;
+		held->tids[number] = tid;
+		held->count++;
+	}
+	drop(held, number);
+	if (held->bytes + bytes_of(copy) > held->most) {
+		copy->record.bytes = 0;
+		copy = mem_realloc(copy, 1, bytes_of(copy));
+	}
+	held->bytes += bytes_of(copy);
+	held->items[number] = copy;
+}
+
+const struct layout_copy *bpf_held_find(const struct bpf_held *held, uint32_t tid)
+{
+	uint32_t number = find(held, tid);
+	return number == INDEX_NONE ? NULL : held->items[number];
+}
+
+void bpf_held_drop(struct bpf_held *held, uint32_t tid)
+{
+	uint32_t number = find(held, tid);
+	if (number != INDEX_NONE)
+		drop(held, number);
+}

@@ -1,0 +1,593 @@
+#include "module/module_code.h"
+
+#include "base/mem.h"
+#include "module/jit.h"
+#include "object/cache.h"
+#include "object/reading.h"
+#include "profile/module.h"
+#include "symbol/debugfile.h"
+#include "symbol/debuginfod.h"
+#include "symbol/jitdump.h"
+#include "symbol/kernel.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define TABLE_KIND "unwind"
+
+struct code {
+	struct codes *codes;
+	struct module module;
+	char *path;
+	const char *root; /* NULL: that of the options */
+	const char *held; /* where a file that was deleted can be opened; NULL: nowhere, or it is there */
+	pthread_mutex_t lock; /* guards the opening of what follows */
+	bool symbols_tried, table_tried;
+	struct symbols *symbols; /* of files */
+	struct names *names; /* kept of a file that is not here any more; NULL: none */
+	struct unwind_table *table;
+	struct jit *jit; /* of JIT code; else NULL */
+};
+
+void codes_init(struct codes *codes, struct modules *modules, const struct symbol_options *options)
+{
+	*codes = (struct codes){.modules = modules, .options = *options};
+	pthread_mutex_init(&codes->lock, NULL);
+	pthread_mutex_init(&codes->kernel_lock, NULL);
+	if (options->cache)
+		codes->options.store = codes->cache = cache_open(NULL, CACHE_USUAL);
+	pthread_mutex_init(&codes->fetch_lock, NULL);
+}
+
+static void code_free(struct code *code)
+{
+	if (!code)
+		return;
+	symbols_close(code->symbols);
+	unwind_table_free(code->table);
+	names_close(code->names);
+	jit_free(code->jit);
+	pthread_mutex_destroy(&code->lock);
+	free(code->path);
+	free(code);
+}
+
+static void free_kernel_symbols(struct kernel_symbol *symbols, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(symbols[i].name);
+	free(symbols);
+}
+
+void codes_release(struct codes *codes)
+{
+	for (size_t i = 0; i < codes->capacity; i++)
+		code_free(codes->items[i]);
+	free(codes->items);
+	for (size_t i = 0; i < codes->dump_count; i++)
+		free(codes->dumps[i].path);
+	free(codes->dumps);
+	free(codes->runtimes);
+	free_kernel_symbols(codes->kernel_symbols, codes->kernel_symbol_count);
+	free(codes->kernel_text_symbol);
+	kernel_close(codes->kernel);
+	pthread_mutex_destroy(&codes->fetch_lock);
+	if (codes->live)
+		live_files_release(&codes->files);
+	free(codes->module_roots);
+	free(codes->held);
+	cache_close(codes->cache);
+	pthread_mutex_destroy(&codes->kernel_lock);
+	pthread_mutex_destroy(&codes->lock);
+}
+
+void codes_set_live(struct codes *codes)
+{
+	codes->live = true;
+	live_files_init(&codes->files);
+}
+
+void codes_process_changed(struct codes *codes, int32_t pid)
+{
+	pthread_mutex_lock(&codes->lock);
+	if (codes->live)
+		live_files_changed(&codes->files, pid);
+	pthread_mutex_unlock(&codes->lock);
+}
+
+/*
+ * Notes where a module lies. Asked of the system only when the module is new: processes that start all the time map the
+ * same few files, and to ask is dear.
+ */
+static void note_root(struct codes *codes, module_id module, int32_t pid)
+{
+	size_t old = codes->root_capacity;
+	if (module >= old) {
+		codes->module_roots = mem_grow(codes->module_roots, &codes->root_capacity, (size_t)module + 1,
+					       sizeof *codes->module_roots);
+		memset(codes->module_roots + old, 0, (codes->root_capacity - old) * sizeof *codes->module_roots);
+	}
+	if (!codes->module_roots[module])
+		codes->module_roots[module] = live_files_root(&codes->files, pid);
+}
+
+static const char *held_of(const struct codes *codes, module_id module)
+{
+	for (size_t i = 0; i < codes->held_count; i++)
+		if (codes->held[i].module == module)
+			return codes->held[i].path;
+	return NULL;
+}
+
+static void note_held(struct codes *codes, module_id module, const char *path)
+{
+	if (held_of(codes, module))
+		return;
+	MEM_ROOM(codes->held, codes->held_count, codes->held_capacity);
+	codes->held[codes->held_count++] = (struct held_module){module, path};
+}
+
+static void note_runtime(struct codes *codes, const char *path, int32_t pid)
+{
+	struct runtime runtime = runtime_of_path(path);
+	if (!runtime.kind)
+		return;
+	for (size_t i = 0; i < codes->runtime_count; i++)
+		if (codes->runtimes[i].pid == pid) {
+			codes->runtimes[i].runtime = runtime;
+			return;
+		}
+	MEM_ROOM(codes->runtimes, codes->runtime_count, codes->runtime_capacity);
+	codes->runtimes[codes->runtime_count++] = (struct process_runtime){pid, runtime};
+}
+
+struct runtime codes_runtime(struct codes *codes, int32_t pid)
+{
+	struct runtime found = {RUNTIME_NONE, 0, 0};
+	pthread_mutex_lock(&codes->lock);
+	for (size_t i = 0; i < codes->runtime_count && !found.kind; i++)
+		if (codes->runtimes[i].pid == pid)
+			found = codes->runtimes[i].runtime;
+	pthread_mutex_unlock(&codes->lock);
+	return found;
+}
+
+static bool is_elf(const char *path)
+{
+	struct elf_file *elf;
+	if (elf_open(&elf, path, NULL))
+		return false;
+	elf_close(elf);
+	return true;
+}
+
+/*
+ * Memory that has a name but no file is JIT code as anonymous memory is (.NET and others map it twice, once to write
+ * and once to run), unless a library was put there.
+ */
+static bool is_jit_memory(const char *path, const char *held, const struct build_id *build_id)
+{
+	return strncmp(path, "/memfd:", 7) == 0 && !(build_id && build_id->size) && !(held && is_elf(held));
+}
+
+module_id codes_add_module(struct codes *codes, const char *path, const struct build_id *build_id, int32_t pid)
+{
+	pthread_mutex_lock(&codes->lock);
+	struct build_id own = {0};
+	bool is_file = pid >= 0 && path[0] == '/' && path[1] != '/' && strncmp(path, "/dev/zero", 9) != 0;
+	const char *held = codes->live && is_file && debugfile_path_deleted(path) ?
+				   live_files_hold(&codes->files, pid, path) :
+				   NULL;
+	if (is_file && is_jit_memory(path, held, build_id)) {
+		path = "//anon";
+		is_file = false;
+		held = NULL;
+	}
+	if (codes->live && is_file && !(build_id && build_id->size)) {
+		own = live_files_build_id(&codes->files, held ? "" : live_files_root(&codes->files, pid),
+					  held ? held : path);
+		build_id = &own;
+	}
+	module_id id = modules_add(codes->modules, path, build_id, pid);
+	if (codes->live)
+		note_root(codes, id, pid);
+	if (held)
+		note_held(codes, id, held);
+	if (is_file)
+		note_runtime(codes, path, pid);
+	if (pid >= 0 && jitdump_has_path(path)) {
+		MEM_ROOM(codes->dumps, codes->dump_count, codes->dump_capacity);
+		codes->dumps[codes->dump_count++] = (struct jit_file){.pid = pid, .path = mem_strdup(path)};
+	}
+	pthread_mutex_unlock(&codes->lock);
+	return id;
+}
+
+static struct code *code_new(struct codes *codes, module_id module)
+{
+	struct code *code = mem_zalloc(1, sizeof *code);
+	code->codes = codes;
+	code->module = codes->modules->items[module];
+	code->path = mem_strdup(module_path(codes->modules, module));
+	code->held = held_of(codes, module);
+	code->root = module < codes->root_capacity ? codes->module_roots[module] : NULL;
+	pthread_mutex_init(&code->lock, NULL);
+	if (code->module.kind == MODULE_JIT)
+		code->jit = jit_new(codes, code->module.pid, code->path);
+	return code;
+}
+
+struct code *codes_get(struct codes *codes, module_id module)
+{
+	pthread_mutex_lock(&codes->lock);
+	if (module >= codes->capacity) {
+		size_t old = codes->capacity;
+		codes->items = mem_grow(codes->items, &codes->capacity, (size_t)module + 1, sizeof *codes->items);
+		memset(codes->items + old, 0, (codes->capacity - old) * sizeof *codes->items);
+	}
+	if (!codes->items[module])
+		codes->items[module] = code_new(codes, module);
+	struct code *code = codes->items[module];
+	pthread_mutex_unlock(&codes->lock);
+	return code;
+}
+
+void codes_reread_maps(struct codes *codes)
+{
+	for (size_t i = 0; i < codes->capacity; i++)
+		if (codes->items[i] && codes->items[i]->jit)
+			jit_reread(codes->items[i]->jit);
+}
+
+static void fetch(struct code *code)
+{
+	struct codes *codes = code->codes;
+	struct err err = {0};
+	if (code->module.kind != MODULE_FILE || symbols_state(code->symbols) == SYMBOLS_DEBUG)
+		return;
+	pthread_mutex_lock(&codes->fetch_lock);
+	symbols_fetch(code->symbols, codes->debuginfod, &err);
+	codes->not_fetched += err.code == ERR_LIMIT;
+	pthread_mutex_unlock(&codes->fetch_lock);
+}
+
+/*
+ * Names of a file that is gone or was replaced. What was kept of trusted files is right for any file of that build-id;
+ * else what was kept of files of the user who owns the place where it was.
+ */
+static struct names *open_kept_names(const struct code *code)
+{
+	struct codes *codes = code->codes;
+	struct names_key key = {code->module.build_id, codes->options.names, FILE_TRUSTED};
+	CLEANUP_BUF struct buf path = {0};
+	struct names *names = names_open(codes->cache, &key);
+	if (names)
+		return names;
+	buf_printf(&path, "%s%s", code->root && *code->root ? code->root : codes->options.root, code->path);
+	key.writer = file_writer_at(path.data);
+	return key.writer >= 0 ? names_open(codes->cache, &key) : NULL;
+}
+
+static void open_file(struct code *code)
+{
+	struct codes *codes = code->codes;
+	struct symbol_options options = codes->options;
+	if (code->held)
+		options.root = NULL;
+	else if (code->root && *code->root)
+		options.root = code->root;
+	code->symbols = symbols_open(code->held ? code->held : code->path, &code->module.build_id, &options);
+	/* Without the file itself stacks cannot be unwound, so it cannot wait. */
+	if (codes->debuginfod && (codes->fetch_at_once || !symbols_elf(code->symbols)))
+		fetch(code);
+	enum symbol_state state = symbols_state(code->symbols);
+	if (state == SYMBOLS_MISSING || state == SYMBOLS_MISMATCH)
+		code->names = open_kept_names(code);
+}
+
+static void open_symbols(struct code *code)
+{
+	if (__atomic_load_n(&code->symbols_tried, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&code->lock);
+	if (!code->symbols_tried) {
+		open_file(code);
+		__atomic_store_n(&code->symbols_tried, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&code->lock);
+}
+
+bool code_is_file(const struct code *code)
+{
+	return code->module.kind == MODULE_FILE || code->module.kind == MODULE_VDSO;
+}
+
+void code_fetch(struct code *code)
+{
+	if (!code_is_file(code))
+		return;
+	open_symbols(code);
+	if (symbols_elf(code->symbols))
+		fetch(code);
+}
+
+bool code_is_jit(const struct code *code)
+{
+	return code->module.kind == MODULE_JIT;
+}
+
+void code_keep_names(struct code *code, const struct name_entry *entries, size_t count)
+{
+	const struct elf_file *elf = code->module.kind == MODULE_FILE ? symbols_elf(code->symbols) : NULL;
+	if (elf)
+		names_keep(code->codes->cache,
+			   &(struct names_key){code->module.build_id, code->codes->options.names, elf_writer(elf)},
+			   entries, count);
+}
+
+const char *code_path(const struct code *code)
+{
+	return code->path;
+}
+
+uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t ip)
+{
+	if (!code_is_file(code))
+		return ip;
+	open_symbols(code);
+	uint64_t offset = ip - mapping->start + mapping->offset, shift;
+	struct elf_file *elf = symbols_elf(code->symbols);
+	return elf && elf_mapping_shift(elf, mapping->offset, mapping->end - mapping->start, &shift) ? offset + shift :
+												       offset;
+}
+
+static struct unwind_table *load_table(struct code *code)
+{
+	struct cache_bytes bytes;
+	struct unwind_table *table = NULL;
+	const struct elf_file *elf = symbols_elf(code->symbols);
+	if (!elf || !code->module.build_id.size ||
+	    !cache_get(code->codes->cache, &code->module.build_id, elf_identity(elf), TABLE_KIND, &bytes))
+		return NULL;
+	if (unwind_table_load(&table, bytes.bytes, bytes.size, NULL))
+		table = NULL;
+	cache_bytes_release(&bytes);
+	return table;
+}
+
+static void build_table(struct code *code)
+{
+	struct elf_file *elf = symbols_elf(code->symbols);
+	code->table = load_table(code);
+	if (code->table || !elf)
+		return;
+	reading_begin(symbols_reading(code->symbols));
+	int result = unwind_table_build(&code->table, elf, symbols_debug_elf(code->symbols), NULL);
+	reading_end();
+	if (result)
+		return;
+	elf_forget_pages(elf);
+	if (code->module.build_id.size && code->codes->cache) {
+		struct buf bytes CLEANUP_BUF = {0};
+		unwind_table_save(code->table, &bytes);
+		cache_put(code->codes->cache, &code->module.build_id, elf_identity(elf), TABLE_KIND, bytes.data,
+			  bytes.size);
+	}
+}
+
+const struct unwind_table *code_unwind_table(struct code *code)
+{
+	if (!code_is_file(code))
+		return NULL;
+	if (__atomic_load_n(&code->table_tried, __ATOMIC_ACQUIRE))
+		return code->table;
+	open_symbols(code);
+	pthread_mutex_lock(&code->lock);
+	if (!code->table_tried) {
+		build_table(code);
+		__atomic_store_n(&code->table_tried, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&code->lock);
+	return code->table;
+}
+
+bool code_is_derived(struct code *code, uint64_t address)
+{
+	return __atomic_load_n(&code->table_tried, __ATOMIC_ACQUIRE) && code->table &&
+	       unwind_table_is_derived(code->table, address);
+}
+
+uint32_t code_version(struct code *code, uint64_t address, uint64_t time)
+{
+	return code->jit ? jit_version(code->jit, address, time) : 0;
+}
+
+bool code_read(struct code *code, uint64_t address, uint8_t *bytes, size_t size)
+{
+	if (code->jit)
+		return jit_read_code(code->jit, address, bytes, size);
+	if (!code_is_file(code))
+		return false;
+	open_symbols(code);
+	struct elf_file *elf = symbols_elf(code->symbols);
+	size_t left = 0;
+	const uint8_t *found = elf ? elf_bytes_at(elf, address, &left) : NULL;
+	if (!found)
+		return false;
+	memset(bytes, 0, size);
+	memcpy(bytes, found, left < size ? left : size);
+	return true;
+}
+
+const struct unwind_table *code_jit_table(struct code *code, uint64_t address, uint64_t time, uint64_t *ret_start,
+					  uint64_t *ret_end)
+{
+	return code->jit ? jit_unwind_table(code->jit, address, time, ret_start, ret_end) : NULL;
+}
+
+bool code_has_jit_tables(struct code *code)
+{
+	return code->jit && jit_has_unwinding(code->jit);
+}
+
+/* The mapping of the kernel is called by the symbol its offset is relative to: "[kernel.kallsyms]_text". */
+void codes_kernel_mapping(struct codes *codes, const char *path, uint64_t text_address, const struct build_id *build_id)
+{
+	const char *symbol = strchr(path, ']');
+	pthread_mutex_lock(&codes->lock);
+	if (!codes->kernel_text && symbol && symbol[1]) {
+		codes->kernel_text = text_address;
+		free(codes->kernel_text_symbol);
+		codes->kernel_text_symbol = mem_strdup(symbol + 1);
+	}
+	if (build_id && build_id->size)
+		codes->kernel_build_id = *build_id;
+	pthread_mutex_unlock(&codes->lock);
+}
+
+void codes_kernel_symbol(struct codes *codes, uint64_t start, uint64_t size, const char *name)
+{
+	pthread_mutex_lock(&codes->lock);
+	MEM_ROOM(codes->kernel_symbols, codes->kernel_symbol_count, codes->kernel_symbol_capacity);
+	codes->kernel_symbols[codes->kernel_symbol_count] = (struct kernel_symbol){start, size, mem_strdup(name)};
+	__atomic_store_n(&codes->kernel_symbol_count, codes->kernel_symbol_count + 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&codes->lock);
+}
+
+/* Takes its time, in which other threads may look up other code: with what is known now, and without the lock. */
+static struct kernel *open_kernel(struct codes *codes)
+{
+	pthread_mutex_lock(&codes->lock);
+	char *text_symbol CLEANUP_FREE = codes->kernel_text_symbol;
+	struct kernel_options options = {
+		.build_id = codes->kernel_build_id,
+		.text_address = codes->kernel_text,
+		.text_symbol = text_symbol,
+		.root = codes->options.root,
+		.vmlinux = codes->options.inlines || codes->options.lines,
+		.symbols = codes->options,
+		.cache = codes->cache,
+	};
+	codes->kernel_text_symbol = NULL;
+	pthread_mutex_unlock(&codes->lock);
+	return kernel_open(&options);
+}
+
+/* What records brought since the last question. */
+static void pass_kernel_symbols(struct codes *codes)
+{
+	if (!__atomic_load_n(&codes->kernel_symbol_count, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&codes->lock);
+	struct kernel_symbol *symbols = codes->kernel_symbols;
+	size_t count = codes->kernel_symbol_count;
+	codes->kernel_symbols = NULL;
+	codes->kernel_symbol_capacity = 0;
+	/* Other threads go on when it is 0, and must find the symbols then. */
+	for (size_t i = 0; i < count; i++)
+		kernel_add(codes->kernel, symbols[i].start, symbols[i].size, symbols[i].name);
+	__atomic_store_n(&codes->kernel_symbol_count, 0, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&codes->lock);
+	free_kernel_symbols(symbols, count);
+}
+
+static struct kernel *kernel_of(struct codes *codes)
+{
+	if (!__atomic_load_n(&codes->kernel, __ATOMIC_ACQUIRE)) {
+		pthread_mutex_lock(&codes->kernel_lock);
+		if (!codes->kernel)
+			__atomic_store_n(&codes->kernel, open_kernel(codes), __ATOMIC_RELEASE);
+		pthread_mutex_unlock(&codes->kernel_lock);
+	}
+	pass_kernel_symbols(codes);
+	return codes->kernel;
+}
+
+void codes_open_kernel(struct codes *codes)
+{
+	kernel_of(codes);
+}
+
+size_t code_find(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most)
+{
+	if (!most)
+		return 0;
+	switch (code->module.kind) {
+	case MODULE_KERNEL:
+	case MODULE_KERNEL_MODULE:
+		return kernel_find(kernel_of(code->codes), address, frames, most, NULL);
+	case MODULE_JIT:
+		return jit_find(code->jit, address, version, frames);
+	case MODULE_FILE:
+	case MODULE_VDSO:
+		break;
+	}
+	open_symbols(code);
+	size_t count = symbols_find(code->symbols, address, frames, most);
+	if (count || !code->names)
+		return count;
+	count = names_find(code->names, address, frames, most);
+	/* A recording that wick wrote has the last byte of a call instead of what follows it (see perfdata/write.h). */
+	return count ? count : names_find(code->names, address + 1, frames, most);
+}
+
+bool code_is_settled(struct code *code)
+{
+	if (code->module.kind == MODULE_JIT)
+		return false;
+	if (!code->codes->debuginfod || !code_is_file(code))
+		return true;
+	open_symbols(code);
+	return symbols_state(code->symbols) == SYMBOLS_DEBUG;
+}
+
+size_t code_find_call(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most)
+{
+	size_t count = code_find(code, address, version, frames, most);
+	return count ? count : code_find(code, address + 1, version, frames, most);
+}
+
+const char *code_module_name(struct code *code, uint64_t address)
+{
+	const char *module = NULL;
+	struct symbol_frame frame;
+	bool kernel = code->module.kind == MODULE_KERNEL || code->module.kind == MODULE_KERNEL_MODULE;
+	if (kernel && kernel_find(kernel_of(code->codes), address, &frame, 1, &module) && module)
+		return module;
+	return code->path;
+}
+
+bool code_changed(struct code *code)
+{
+	return code_is_file(code) && __atomic_load_n(&code->symbols_tried, __ATOMIC_ACQUIRE) &&
+	       symbols_changed(code->symbols);
+}
+
+const char *code_shown_module(const struct code *code)
+{
+	bool jit = code->jit || (code_is_file(code) && module_is_jit_file(code->path, strlen(code->path)));
+	return jit ? MODULE_JIT_NAME : code->path;
+}
+
+const char *code_shown_module_at(struct code *code, uint64_t address)
+{
+	return code_is_file(code) || code->jit ? code_shown_module(code) : code_module_name(code, address);
+}
+
+const char *code_stack_advice(struct code *code)
+{
+	return code->jit ? runtime_stack_advice(codes_runtime(code->codes, code->module.pid).kind) : "";
+}
+
+void code_advice(struct code *code, struct buf *out)
+{
+	if (code_is_file(code)) {
+		open_symbols(code);
+		symbols_advice(code->symbols, out);
+	} else if (code->module.kind == MODULE_JIT) {
+		runtime_jit_advice(out, codes_runtime(code->codes, code->module.pid).kind, code->module.pid, code->path,
+				   jit_is_named(code->jit));
+	} else {
+		kernel_advice(kernel_of(code->codes), out);
+	}
+}

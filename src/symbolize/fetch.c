@@ -1,0 +1,44 @@
+#include "symbolize/fetch.h"
+
+#include "base/mem.h"
+
+struct heat {
+	module_id module;
+	uint64_t frames; /* over all samples */
+};
+
+static int hotter_first(const void *left, const void *right)
+{
+	const struct heat *a = left, *b = right;
+	if (a->frames != b->frames)
+		return a->frames > b->frames ? -1 : 1;
+	return a->module < b->module ? -1 : a->module > b->module;
+}
+
+static void add_heat(struct heat *heats, size_t count, const struct profile *addresses, const module_id *module)
+{
+	uint64_t *passes CLEANUP_FREE = mem_zalloc(addresses->stack_count, sizeof *passes);
+	for (size_t i = 0; i < addresses->sample_count; i++)
+		passes[addresses->samples[i].stack] += addresses->samples[i].count;
+	for (size_t i = addresses->stack_count; i-- > 1;) {
+		const struct stack *stack = &addresses->stacks[i];
+		module_id id = module[addresses->frames[stack->frame].function];
+		passes[stack->parent] += passes[i];
+		if (id < count)
+			heats[id].frames += passes[i];
+	}
+}
+
+void fetch_debug_files(struct codes *codes, const struct profile *addresses, const module_id *module)
+{
+	size_t count = codes->modules->count;
+	if (!codes->debuginfod || !count)
+		return;
+	struct heat *heats CLEANUP_FREE = mem_zalloc(count, sizeof *heats);
+	for (size_t i = 0; i < count; i++)
+		heats[i].module = (module_id)i;
+	add_heat(heats, count, addresses, module);
+	qsort(heats, count, sizeof *heats, hotter_first);
+	for (size_t i = 0; i < count && heats[i].frames; i++)
+		code_fetch(codes_get(codes, heats[i].module));
+}

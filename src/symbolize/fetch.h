@@ -1,0 +1,11 @@
+/* Debug files from debuginfod for the modules that samples hit, the hottest first, until its budget is used up. */
+#ifndef WICK_SYMBOLIZE_FETCH_H
+#define WICK_SYMBOLIZE_FETCH_H
+
+#include "module/module_code.h"
+#include "profile/profile.h"
+
+/* `module` is by function of `addresses` (see symbolize.h). Does nothing when nobody can be asked. */
+void fetch_debug_files(struct codes *codes, const struct profile *addresses, const module_id *module);
+
+#endif

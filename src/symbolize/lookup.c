@@ -1,0 +1,189 @@
+#include "symbolize/lookup.h"
+
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "base/radix_sort.h"
+#include "symbolize/symbolize.h"
+
+#include <string.h>
+
+#define MOST_INLINED 64
+#define CHUNK 256 /* addresses a thread takes at a time: neighbours in a module share compilation units */
+#define RECENT 4096 /* answers of a thread to compare with; a power of two */
+
+/* A thread's answers. */
+struct answerer {
+	struct arena arena;
+	struct answer *recent[RECENT]; /* by hash */
+};
+
+static uint64_t hash_frames(const struct lookup *lookup, function_id function, const struct symbol_frame *frames,
+			    size_t count)
+{
+	uint64_t hash = hash_u64(function);
+	for (size_t i = 0; i < count; i++)
+		hash = hash_mix((uintptr_t)frames[i].name ^ HASH_K0, hash ^ (lookup->lines ? frames[i].line : HASH_K1));
+	return hash;
+}
+
+static bool is_answer(const struct lookup *lookup, const struct answer *answer, const struct answer *head,
+		      const struct symbol_frame *frames)
+{
+	if (!answer || answer->count != head->count || answer->function != head->function ||
+	    answer->kind != head->kind || answer->module != head->module)
+		return false;
+	for (size_t i = 0; i < answer->count; i++) {
+		const struct symbol_frame *a = &answer->frames[i], *b = &frames[i];
+		if (a->name != b->name || a->inlined != b->inlined || a->start != b->start ||
+		    (lookup->lines && (a->file != b->file || a->line != b->line)))
+			return false;
+	}
+	return true;
+}
+
+/* Neighbours often have the same answer: it is kept, and later named, once. */
+static void look_up(struct lookup *lookup, uint32_t id, struct answerer *answerer)
+{
+	const struct frame *frame = &lookup->addresses->frames[id];
+	struct symbol_frame frames[MOST_INLINED];
+	struct code *code = lookup->code[frame->function];
+	if (!code)
+		return;
+	size_t count = frame->line & 1 ? code_find(code, frame->address, frame->line >> 1, frames, MOST_INLINED) :
+					 code_find_call(code, frame->address, frame->line >> 1, frames, MOST_INLINED);
+	if (!count)
+		return;
+	struct answer head = {
+		.function = frame->function,
+		.kind = frame->kind,
+		.module = code_shown_module_at(code, frame->address),
+		.count = count,
+	};
+	struct answer **recent =
+		&answerer->recent[hash_frames(lookup, frame->function, frames, count) >> 32 & (RECENT - 1)];
+	if (!is_answer(lookup, *recent, &head, frames)) {
+		*recent = arena_alloc(&answerer->arena, sizeof head + count * sizeof *frames, _Alignof(struct answer));
+		**recent = head;
+		memcpy((*recent)->frames, frames, count * sizeof *frames);
+	}
+	lookup->answers[id - lookup->from] = *recent;
+}
+
+static bool starts_module(const struct lookup *lookup, size_t at)
+{
+	const struct frame *frames = lookup->addresses->frames;
+	return !at || lookup->module[frames[lookup->order[at]].function] !=
+			      lookup->module[frames[lookup->order[at - 1]].function];
+}
+
+/*
+ * The first address of a module takes the longest: its files are opened then, while all who ask for another address in
+ * it wait. So these are spread over the threads before the others, beginning with the kernel's, whose symbols take the
+ * longest of all.
+ */
+static void work(void *context, unsigned worker)
+{
+	struct lookup *lookup = context;
+	size_t count = lookup->count, start;
+	while ((start = atomic_fetch_add(&lookup->next_start, 1)) < lookup->start_count)
+		look_up(lookup, lookup->order[lookup->starts[lookup->start_count - 1 - start]],
+			&lookup->answerers[worker]);
+	size_t chunks = (count + CHUNK - 1) / CHUNK, each = (chunks + lookup->threads - 1) / lookup->threads, next;
+	while ((next = atomic_fetch_add(&lookup->next, 1)) < each * lookup->threads) {
+		/* Neighbours are of one compilation unit, which threads would wait for: each has a part of its own. */
+		size_t from = (next % lookup->threads * each + next / lookup->threads) * CHUNK;
+		size_t to = from + CHUNK < count ? from + CHUNK : count;
+		for (size_t i = from; i < to; i++)
+			if (!starts_module(lookup, i))
+				look_up(lookup, lookup->order[i], &lookup->answerers[worker]);
+	}
+}
+
+static void get_codes(struct lookup *lookup)
+{
+	lookup->code = mem_zalloc(lookup->addresses->function_count, sizeof *lookup->code);
+	for (size_t i = 0; i < lookup->addresses->function_count; i++)
+		if (lookup->module[i] < MODULE_TEXT)
+			lookup->code[i] = codes_get(lookup->codes, lookup->module[i]);
+}
+
+/* Kernel code after all other. */
+static uint64_t place_of_module(const struct lookup *lookup, const struct frame *frame)
+{
+	return (uint64_t)(frame->kind == FRAME_KERNEL) << 32 | lookup->module[frame->function];
+}
+
+static void put_in_order(struct lookup *lookup)
+{
+	const struct frame *frames = lookup->addresses->frames;
+	struct keyed *keys CLEANUP_FREE = mem_alloc(lookup->count * sizeof *keys);
+	for (size_t i = 0; i < lookup->count; i++)
+		keys[i] = (struct keyed){frames[lookup->from + i].address, (uint32_t)(lookup->from + i)};
+	keyed_sort(keys, lookup->count);
+	for (size_t i = 0; i < lookup->count; i++)
+		keys[i].key = place_of_module(lookup, &frames[keys[i].index]);
+	keyed_sort(keys, lookup->count);
+	lookup->order = mem_alloc(lookup->count * sizeof *lookup->order);
+	lookup->starts = mem_alloc(lookup->count * sizeof *lookup->starts);
+	for (size_t i = 0; i < lookup->count; i++) {
+		lookup->order[i] = keys[i].index;
+		if (starts_module(lookup, i))
+			lookup->starts[lookup->start_count++] = i;
+	}
+}
+
+/* Whoever can write a file can write nonsense into it while it is read: it has no names then. */
+static void forget_changed(struct lookup *lookup)
+{
+	for (size_t start = 0; start < lookup->start_count; start++) {
+		size_t end = start + 1 < lookup->start_count ? lookup->starts[start + 1] : lookup->count;
+		const struct frame *first = &lookup->addresses->frames[lookup->order[lookup->starts[start]]];
+		struct code *code = lookup->code[first->function];
+		bool changed = code && code_changed(code);
+		for (size_t i = lookup->starts[start]; changed && i < end; i++)
+			lookup->answers[lookup->order[i] - lookup->from] = NULL;
+	}
+}
+
+void lookup_run(struct lookup *lookup)
+{
+	lookup->count = lookup->addresses->frame_count - lookup->from;
+	if (!lookup->count)
+		return;
+	lookup->answers = mem_zalloc(lookup->count, sizeof *lookup->answers);
+	lookup->answerers = mem_zalloc(lookup->threads, sizeof *lookup->answerers);
+	get_codes(lookup);
+	put_in_order(lookup);
+	parallel_run(lookup->threads, work, lookup);
+	forget_changed(lookup);
+}
+
+/* Addresses of a module are neighbours in `order`. */
+void lookup_keep(const struct lookup *lookup)
+{
+	struct name_entry *entries CLEANUP_FREE = mem_alloc((lookup->count + 1) * sizeof *entries);
+	for (size_t start = 0; start < lookup->start_count; start++) {
+		size_t end = start + 1 < lookup->start_count ? lookup->starts[start + 1] : lookup->count, count = 0;
+		module_id module =
+			lookup->module[lookup->addresses->frames[lookup->order[lookup->starts[start]]].function];
+		for (size_t i = lookup->starts[start]; i < end && module < MODULE_TRUNCATED; i++) {
+			const struct answer *answer = lookup->answers[lookup->order[i] - lookup->from];
+			uint64_t address = lookup->addresses->frames[lookup->order[i]].address;
+			if (answer && (!count || entries[count - 1].address < address))
+				entries[count++] = (struct name_entry){address, answer->frames, answer->count};
+		}
+		if (count)
+			code_keep_names(codes_get(lookup->codes, module), entries, count);
+	}
+}
+
+void lookup_release(struct lookup *lookup)
+{
+	for (unsigned i = 0; lookup->answerers && i < lookup->threads; i++)
+		arena_release(&lookup->answerers[i].arena);
+	free(lookup->code);
+	free(lookup->order);
+	free(lookup->starts);
+	free(lookup->answers);
+	free(lookup->answerers);
+}
