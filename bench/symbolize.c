@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_INLINED 256
+#define MAX_INLINED 256
 
 static int pick(const char *path, unsigned long count)
 {
@@ -39,10 +39,10 @@ static int answer(const char *path, enum name_style names)
 {
 	struct symbol_options options = {.names = names, .inlines = true, .lines = true};
 	struct symbols *symbols = symbols_open(path, &(struct build_id){0}, &options);
-	struct symbol_frame frames[MOST_INLINED];
+	struct symbol_frame frames[MAX_INLINED];
 	char line[64];
 	while (fgets(line, sizeof line, stdin)) {
-		size_t count = symbols_find(symbols, strtoull(line, NULL, 16), frames, MOST_INLINED);
+		size_t count = symbols_find(symbols, strtoull(line, NULL, 16), frames, MAX_INLINED);
 		for (size_t i = 0; i < count; i++)
 			printf("%s\n%s:%u\n", frames[i].name, frames[i].file ? frames[i].file : "??", frames[i].line);
 		puts(count ? "" : "??\n??:0\n");

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LINKS_MOST 32
+#define LINKS_MAX 32
 
 static bool is_trusted(uid_t owner)
 {
@@ -46,7 +46,7 @@ static int follow_link(struct way *way, const char *name, const struct stat *sta
 		return -errno;
 	if (!is_trusted(status->st_uid))
 		return -EPERM;
-	if (length == sizeof target || way->links++ == LINKS_MOST)
+	if (length == sizeof target || way->links++ == LINKS_MAX)
 		return -ELOOP;
 	struct buf left = {0};
 	buf_add(&left, target, (size_t)length);

@@ -171,7 +171,7 @@ void fullscreen_draw(struct fullscreen *screen, const struct buf *text)
 
 bool fullscreen_key(struct fullscreen *screen, bool waited, uint32_t *ret_key, int *ret_error)
 {
-	char bytes[KEYS_MOST];
+	char bytes[KEYS_MAX];
 	*ret_error = 0;
 	if (keys_next(&screen->keys, false, ret_key))
 		return true;

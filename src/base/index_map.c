@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define LEAST_SIZE 64
+#define MIN_SIZE 64
 
 void index_map_release(struct index_map *map)
 {
@@ -44,7 +44,7 @@ static void resize(struct index_map *map, size_t size)
 void index_map_insert(struct index_map *map, uint64_t hash, uint32_t index)
 {
 	if (!map->slots || map->count >= map->mask / 4 * 3)
-		resize(map, map->slots ? 2 * ((size_t)map->mask + 1) : LEAST_SIZE);
+		resize(map, map->slots ? 2 * ((size_t)map->mask + 1) : MIN_SIZE);
 	put(map, (struct index_slot){.tag = (uint32_t)(hash >> 32), .index_plus_1 = index + 1});
 	map->count++;
 }

@@ -64,10 +64,10 @@ static size_t control_sequence(const struct keys *keys, uint32_t *ret_key)
 			return i;
 		}
 	}
-	if (keys->count < KEYS_MOST)
+	if (keys->count < KEYS_MAX)
 		return 0;
 	*ret_key = KEY_OTHER;
-	return KEYS_MOST;
+	return KEYS_MAX;
 }
 
 static size_t escape_sequence(const struct keys *keys, bool waited, uint32_t *ret_key)

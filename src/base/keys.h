@@ -21,18 +21,18 @@ enum {
 	KEY_OTHER, /* one that has no meaning here */
 };
 
-#define KEYS_MOST 32 /* no sequence is longer */
+#define KEYS_MAX 32 /* no sequence is longer */
 
 /* Zero-initialised is empty. */
 struct keys {
-	char bytes[KEYS_MOST];
+	char bytes[KEYS_MAX];
 	size_t count;
 };
 
 /* How many more bytes may be added now; at least one after keys_next() returned false. */
 static inline size_t keys_room(const struct keys *keys)
 {
-	return KEYS_MOST - keys->count;
+	return KEYS_MAX - keys->count;
 }
 /* Adds bytes, at most keys_room(). */
 void keys_add(struct keys *keys, const char *bytes, size_t count);

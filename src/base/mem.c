@@ -200,13 +200,13 @@ struct arena_block {
 };
 
 #define ARENA_FIRST 4096
-#define ARENA_MOST (1u << 20)
+#define ARENA_MAX (1u << 20)
 
 static struct arena_block *arena_add_block(struct arena *arena, size_t need)
 {
 	size_t size = arena->head ? arena->head->size * 2 : ARENA_FIRST;
-	if (size > ARENA_MOST)
-		size = ARENA_MOST;
+	if (size > ARENA_MAX)
+		size = ARENA_MAX;
 	if (size < need)
 		size = need;
 	struct arena_block *block = mem_alloc(sizeof *block + size);

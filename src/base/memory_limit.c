@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_MOST (256u << 10) /* bytes that are read: mountinfo is the longest */
-#define LEVELS_MOST 64u
+#define FILE_MAX (256u << 10) /* bytes that are read: mountinfo is the longest */
+#define LEVELS_MAX 64u
 
 /* The files of a hierarchy. */
 struct hierarchy {
@@ -36,7 +36,7 @@ static bool read_text(struct buf *text, const char *root, const char *directory,
 	if (fd < 0)
 		return false;
 	ssize_t got = 1;
-	while (got > 0 && text->size < FILE_MOST) {
+	while (got > 0 && text->size < FILE_MAX) {
 		got = read(fd, buf_reserve(text, 4096), 4096);
 		text->size += got > 0 ? (size_t)got : 0;
 	}
@@ -146,7 +146,7 @@ static void take_hierarchy(struct memory_limit *limit, const char *root, const s
 	buf_str(&directory, point);
 	if (*below == '/' && below[1] && strncmp(below, "/..", 3) != 0)
 		buf_str(&directory, below);
-	for (unsigned i = 0; i < LEVELS_MOST; i++) {
+	for (unsigned i = 0; i < LEVELS_MAX; i++) {
 		take_level(limit, root, directory.data, hierarchy);
 		char *slash = strrchr(directory.data, '/');
 		if (directory.size <= strlen(point) || !slash)

@@ -8,7 +8,8 @@
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
 
-static void sort_by_digit(const struct keyed *from, struct keyed *to, size_t count, uint64_t least, unsigned shift)
+static void sort_by_digit(const struct radix_key *from, struct radix_key *to, size_t count, uint64_t least,
+			  unsigned shift)
 {
 	size_t at[DIGITS] = {0};
 	for (size_t i = 0; i < count; i++)
@@ -23,7 +24,7 @@ static void sort_by_digit(const struct keyed *from, struct keyed *to, size_t cou
 		to[at[(from[i].key - least) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-void keyed_sort(struct keyed *items, size_t count)
+void radix_sort(struct radix_key *items, size_t count)
 {
 	if (count < 2)
 		return;
@@ -36,12 +37,12 @@ void keyed_sort(struct keyed *items, size_t count)
 	}
 	if (sorted)
 		return;
-	struct keyed *other = mem_realloc(NULL, count, sizeof *other);
-	struct keyed *from = items, *to = other;
+	struct radix_key *other = mem_realloc(NULL, count, sizeof *other);
+	struct radix_key *from = items, *to = other;
 	/* Addresses of one file span few bits above the least one: two or three rounds. */
 	for (unsigned shift = 0; shift < 64 && (most - least) >> shift; shift += DIGIT_BITS) {
 		sort_by_digit(from, to, count, least, shift);
-		struct keyed *swap = from;
+		struct radix_key *swap = from;
 		from = to;
 		to = swap;
 	}

@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct keyed {
+struct radix_key {
 	uint64_t key;
 	uint32_t index;
 };
 
 /* Ascending by key; equal keys stay in the order they have. */
-void keyed_sort(struct keyed *items, size_t count);
+void radix_sort(struct radix_key *items, size_t count);
 
 #endif

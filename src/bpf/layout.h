@@ -7,13 +7,13 @@
 
 #include <linux/types.h>
 
-#define LAYOUT_FRAMES_MOST 1024u /* of user space, in one stack */
-#define LAYOUT_KERNEL_MOST 127u /* of the kernel */
+#define LAYOUT_FRAMES_MAX 1024u /* of user space, in one stack */
+#define LAYOUT_KERNEL_MAX 127u /* of the kernel */
 #define LAYOUT_SLAB_WORDS (1u << 20) /* 4 MiB: the largest array element of older kernels */
-#define LAYOUT_SLABS_MOST 256u
-#define LAYOUT_PARTS_MOST 4096u
-#define LAYOUT_LIST_MOST 16384u /* mappings of one process */
-#define LAYOUT_COPY_MOST 65536u /* bytes of a stack that is unwound outside */
+#define LAYOUT_SLABS_MAX 256u
+#define LAYOUT_PARTS_MAX 4096u
+#define LAYOUT_LIST_MAX 16384u /* mappings of one process */
+#define LAYOUT_COPY_MAX 65536u /* bytes of a stack that is unwound outside */
 #define LAYOUT_REGISTERS 17u /* in the order of enum perf_event_x86_regs, without flags and segments */
 #define LAYOUT_EXACT (1ull << 63) /* set in a user address that is an instruction's own, not behind a call */
 
@@ -190,8 +190,8 @@ struct layout_copy {
 	struct layout_record record;
 	__u64 registers[LAYOUT_REGISTERS];
 	__u64 skipped; /* bytes above the stack pointer that were not resident */
-	__u64 kernel[LAYOUT_KERNEL_MOST]; /* addresses */
-	__u8 bytes[LAYOUT_COPY_MOST]; /* of the stack, from there up */
+	__u64 kernel[LAYOUT_KERNEL_MAX]; /* addresses */
+	__u8 bytes[LAYOUT_COPY_MAX]; /* of the stack, from there up */
 };
 
 /* Counters of each CPU. */

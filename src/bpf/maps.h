@@ -6,20 +6,20 @@
 #include "unwind/ahead.h"
 
 #define WINDOW_BYTES 2048u
-#define ADDRESSES_MOST (LAYOUT_KERNEL_MOST + LAYOUT_FRAMES_MOST)
+#define ADDRESSES_MAX (LAYOUT_KERNEL_MAX + LAYOUT_FRAMES_MAX)
 
-#define RECALL_WORDS 128u
-#define RECALL_BYTES 8192u
+#define STACK_CACHE_WORDS 128u
+#define STACK_CACHE_BYTES 8192u
 
-/* What a walk has read: see recall.h. */
-struct recall {
+/* What a walk has read: see stack_cache.h. */
+struct stack_cache_entry {
 	__u64 fp; /* with ip and sp, which are in the key, what it began with */
 	__u64 hash; /* of the words */
 	__u64 user; /* the hash of the stack that was found */
 	__u32 generation; /* of the process */
 	__u32 epoch, second; /* when */
 	__u32 bytes, count; /* of the words: how far they reach from the stack pointer, and how many */
-	__u16 places[RECALL_WORDS]; /* in words from the stack pointer */
+	__u16 places[STACK_CACHE_WORDS]; /* in words from the stack pointer */
 	__u32 zero;
 };
 
@@ -44,11 +44,11 @@ struct scratch {
 	__u64 value; /* of the register that find_register() found */
 	struct ahead ahead; /* what find_ahead() found */
 	__u8 code[AHEAD_BYTES];
-	__u64 recalls; /* the words that are read are noted: */
-	struct recall recall;
+	__u64 caching; /* the words that are read are noted: */
+	struct stack_cache_entry cached;
 	/* What is sent of a new stack: these two. */
 	struct layout_record record;
-	__u64 addresses[ADDRESSES_MOST];
+	__u64 addresses[ADDRESSES_MAX];
 };
 
 struct {
@@ -75,7 +75,7 @@ struct slab {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, LAYOUT_SLABS_MOST);
+	__uint(max_entries, LAYOUT_SLABS_MAX);
 	__uint(key_size, 4);
 	__array(values, struct slab);
 } slabs SEC(".maps");
@@ -83,7 +83,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LAYOUT_PARTS_MOST);
+	__uint(max_entries, LAYOUT_PARTS_MAX);
 	__type(key, __u32);
 	__type(value, struct layout_part);
 } parts SEC(".maps");
@@ -91,7 +91,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LAYOUT_LIST_MOST);
+	__uint(max_entries, LAYOUT_LIST_MAX);
 	__type(key, __u32);
 	__type(value, struct layout_mapping);
 } mappings SEC(".maps");

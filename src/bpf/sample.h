@@ -6,7 +6,7 @@
  *		return 0;
  *	sample_registers_of_task(slot);           // those of user space
  *	sample_kernel_stack(s, slot, ctx);        // where it is wanted
- *	sample_tell(s, slot, sample_walk(s, slot));
+ *	sample_emit(s, slot, sample_walk(s, slot));
  */
 #ifndef WICK_BPF_SAMPLE_H
 #define WICK_BPF_SAMPLE_H
@@ -26,20 +26,20 @@
 const volatile __u32 copy_bytes = 16384; /* of the stack, where wick unwinds */
 const volatile __u8 wakes_for_copies = 0; /* whatever they lack is supplied at once */
 const volatile __u8 timeline = 0; /* every sample is told of, with its time */
-const volatile __u32 told_singly = 0; /* and every one of these sources, by bit */
+const volatile __u32 unaggregated = 0; /* and every one of these sources, by bit */
 const volatile __u32 cpu_count = 1;
 
 /* Whose numbers wick knows; 0: the initial one, whose numbers the kernel uses. */
 const volatile __u32 pid_namespace = 0;
 
-#define NAMESPACES_MOST 8 /* that are looked at; the kernel allows 32 in each other */
+#define NAMESPACES_MAX 8 /* that are looked at; the kernel allows 32 in each other */
 
 /* A process or thread by the number that it has in wick's namespace; 0: it has none. */
 static __always_inline __u32 number_of_pid(struct pid *pid)
 {
 	__u32 level = BPF_CORE_READ(pid, level);
 	const struct upid *numbers = __builtin_preserve_access_index(&pid->numbers[0]);
-	for (__u32 i = 0; i < NAMESPACES_MOST && i <= level; i++) {
+	for (__u32 i = 0; i < NAMESPACES_MAX && i <= level; i++) {
 		struct upid number = {0};
 		if (!bpf_probe_read_kernel(&number, sizeof number, numbers + i) &&
 		    BPF_CORE_READ(number.ns, ns.inum) == pid_namespace)
@@ -78,7 +78,7 @@ static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __
 	record->runnable = 0;
 	record->ip = 0;
 	record->kernel_count = record->user_count = record->bytes = record->module = record->narrow = 0;
-	s->recalls = 0;
+	s->caching = 0;
 	s->ip = s->sp = s->fp = 0;
 	return s;
 }
@@ -127,7 +127,7 @@ __noinline int hash_kernel(__u32 slot)
 	if (!s)
 		return 0;
 	__u64 hash = 0;
-	for (__u32 i = 0; i < LAYOUT_KERNEL_MOST && i < s->record.kernel_count; i++) {
+	for (__u32 i = 0; i < LAYOUT_KERNEL_MAX && i < s->record.kernel_count; i++) {
 		hash = (hash ^ s->addresses[i]) * 0x9e3779b97f4a7c15ull;
 		hash ^= hash >> 32;
 	}
@@ -136,11 +136,11 @@ __noinline int hash_kernel(__u32 slot)
 }
 
 /* A macro: `ctx` has another type in every kind of program. */
-#define sample_kernel_stack(s, slot, ctx)                                                   \
-	do {                                                                                \
-		long bytes = bpf_get_stack(ctx, (s)->addresses, LAYOUT_KERNEL_MOST * 8, 0); \
-		(s)->record.kernel_count = bytes > 0 ? (__u32)bytes / 8 : 0;                \
-		hash_kernel(slot);                                                          \
+#define sample_kernel_stack(s, slot, ctx)                                                  \
+	do {                                                                               \
+		long bytes = bpf_get_stack(ctx, (s)->addresses, LAYOUT_KERNEL_MAX * 8, 0); \
+		(s)->record.kernel_count = bytes > 0 ? (__u32)bytes / 8 : 0;               \
+		hash_kernel(slot);                                                         \
 	} while (0)
 
 static __always_inline int send(void *data, __u64 size, int urgent)
@@ -160,7 +160,7 @@ static __always_inline __u64 stack_bytes(__u64 from)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 top = BPF_CORE_READ(task, mm, start_stack);
-	return top > from ? top - from + ABOVE_FIRST_FRAME : LAYOUT_COPY_MOST;
+	return top > from ? top - from + ABOVE_FIRST_FRAME : LAYOUT_COPY_MAX;
 }
 
 /*
@@ -174,12 +174,12 @@ __noinline int copy_stack(__u32 number, __u64 from)
 	if (!copy)
 		return 0;
 	__u64 done = 0, skipped = 0;
-	for (__u32 i = 0; i < LAYOUT_COPY_MOST / PAGE_BYTES + 1; i++) {
+	for (__u32 i = 0; i < LAYOUT_COPY_MAX / PAGE_BYTES + 1; i++) {
 		__u32 size = PAGE_BYTES - (from & (PAGE_BYTES - 1));
 		if (done >= copy_bytes)
 			break;
 		OPAQUE(done);
-		if (done > LAYOUT_COPY_MOST - PAGE_BYTES)
+		if (done > LAYOUT_COPY_MAX - PAGE_BYTES)
 			break;
 		int failed = bpf_probe_read_user(copy->bytes + done, size, (const void *)from);
 		from += size;
@@ -214,8 +214,8 @@ __noinline int send_copy(__u32 slot, __u32 kind)
 	__builtin_memcpy(copy->registers, s->registers, sizeof copy->registers);
 	__builtin_memcpy(copy->kernel, s->addresses, sizeof copy->kernel);
 	__u64 bytes = (__u32)copy_stack(number, s->registers[7]);
-	if (bytes > LAYOUT_COPY_MOST)
-		bytes = LAYOUT_COPY_MOST;
+	if (bytes > LAYOUT_COPY_MAX)
+		bytes = LAYOUT_COPY_MAX;
 	s->record.bytes = (__u32)bytes;
 	copy->record = s->record;
 	__u64 size = __builtin_offsetof(struct layout_copy, bytes) + bytes;
@@ -226,8 +226,8 @@ __noinline int send_copy(__u32 slot, __u32 kind)
 static __always_inline int send_stack(struct scratch *s)
 {
 	__u64 addresses = s->record.kernel_count + s->record.user_count;
-	if (addresses > ADDRESSES_MOST)
-		addresses = ADDRESSES_MOST;
+	if (addresses > ADDRESSES_MAX)
+		addresses = ADDRESSES_MAX;
 	return send(&s->record, sizeof s->record + addresses * 8, 0);
 }
 
@@ -236,7 +236,7 @@ static __always_inline int count_stack(struct scratch *s)
 {
 	struct layout_record *record = &s->record;
 	struct layout_count *known = bpf_map_lookup_elem(&counts, &record->key);
-	if (known && !timeline && !(told_singly >> (record->key.source & 31) & 1)) {
+	if (known && !timeline && !(unaggregated >> (record->key.source & 31) & 1)) {
 		__sync_fetch_and_add(&known->count, 1);
 		__sync_fetch_and_add(&known->weight, record->weight);
 		return 0;
@@ -301,7 +301,7 @@ static __always_inline int sample_walk(struct scratch *s, __u32 slot)
 }
 
 /* 0, or a failure when there was no room for it. */
-static __always_inline int sample_tell(struct scratch *s, __u32 slot, int followed)
+static __always_inline int sample_emit(struct scratch *s, __u32 slot, int followed)
 {
 	count_one(LAYOUT_TAKEN);
 	return followed ? count_stack(s) : send_copy(slot, LAYOUT_COPY);

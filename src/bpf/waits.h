@@ -7,8 +7,8 @@
 #ifndef WICK_BPF_WAITS_H
 #define WICK_BPF_WAITS_H
 
-#include "bpf/recall.h"
 #include "bpf/sample.h"
+#include "bpf/stack_cache.h"
 
 /* Bits of the state of a task, which have been the same since Linux 4.14. */
 #define STATE_UNINTERRUPTIBLE 0x2
@@ -19,7 +19,7 @@ const volatile __u8 counts_waits = 0; /* else every switch is told by itself */
 const volatile __u8 counts_running = 0; /* time that threads run is told too, by the samples of clocks */
 const volatile __u16 waits_source = 0; /* that times are told as */
 const volatile __u8 from_exec = 0; /* a thread in doubt is not recorded before it executes a program */
-const volatile __u8 tells_unseen = 0; /* a thread in doubt waits since the recording began */
+const volatile __u8 reports_unseen = 0; /* a thread in doubt waits since the recording began */
 const volatile __u8 follows_children = 0;
 const volatile __u8 follows_all = 0;
 const volatile __u32 except_pid = 0;
@@ -109,7 +109,7 @@ static __always_inline void end_wait(struct layout_thread *thread, __u64 now)
 	if (thread->doing == LAYOUT_DOING_UNKNOWN) {
 		if (from_exec)
 			return;
-		since = tells_unseen ? began : now;
+		since = reports_unseen ? began : now;
 	}
 	if (thread->doing == LAYOUT_DOING_RUN) /* that it left was not told */
 		return;

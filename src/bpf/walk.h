@@ -10,18 +10,18 @@
 
 #define PAGE_BYTES 4096u
 #define WINDOW_BELOW 64u /* frame pointers are stored below return addresses, and read after them */
-#define JUMPS_MOST 16 /* code with several stacks jumps between them a few times; a loop does it for ever */
-#define FRAME_MOST (1u << 20) /* how far from the stack pointer a frame pointer may be and still be believed */
-#define ARGUMENTS_MOST (1u << 16)
+#define JUMPS_MAX 16 /* code with several stacks jumps between them a few times; a loop does it for ever */
+#define FRAME_MAX (1u << 20) /* how far from the stack pointer a frame pointer may be and still be believed */
+#define ARGUMENTS_MAX (1u << 16)
 #define SEARCHED_WORDS 3 /* of the stack, for a return address */
-#define CALLEE_MOST (1u << 16) /* how large the function is that returns */
+#define CALLEE_MAX (1u << 16) /* how large the function is that returns */
 #define SECOND_SHIFT 30
 #define STEPS_AT_ONCE 32
 
 /* What a step says. */
 enum { STEP_ON, STEP_END };
 
-const volatile __u32 max_depth = LAYOUT_FRAMES_MOST;
+const volatile __u32 max_depth = LAYOUT_FRAMES_MAX;
 
 /* Hides a value from the optimiser, which would make branches of it that the verifier had to follow one by one. */
 #define OPAQUE(value) asm volatile("" : "+r"(value))
@@ -69,26 +69,26 @@ __noinline int fill_window(__u32 slot, __u64 address)
 	return 0;
 }
 
-static __always_inline __u64 recall_mix(__u64 hash, __u64 word)
+static __always_inline __u64 stack_cache_mix(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
 	return hash ^ hash >> 32;
 }
 
-/* What is too far away, or too much, is not recalled. */
+/* What is too far away, or too much, is not cached. */
 static __always_inline void note_word(struct scratch *s, __u64 address, __u64 word)
 {
 	__u64 offset = address - s->registers[7];
-	__u32 count = s->recall.count;
-	if (count >= RECALL_WORDS || offset > RECALL_BYTES - 8 || offset % 8) {
-		s->recalls = 0;
+	__u32 count = s->cached.count;
+	if (count >= STACK_CACHE_WORDS || offset > STACK_CACHE_BYTES - 8 || offset % 8) {
+		s->caching = 0;
 		return;
 	}
-	s->recall.places[count & (RECALL_WORDS - 1)] = offset / 8;
-	s->recall.count = count + 1;
-	if (s->recall.bytes < offset + 8)
-		s->recall.bytes = offset + 8;
-	s->recall.hash = recall_mix(s->recall.hash, word);
+	s->cached.places[count & (STACK_CACHE_WORDS - 1)] = offset / 8;
+	s->cached.count = count + 1;
+	if (s->cached.bytes < offset + 8)
+		s->cached.bytes = offset + 8;
+	s->cached.hash = stack_cache_mix(s->cached.hash, word);
 }
 
 static __always_inline int read_word(struct scratch *s, __u32 slot, __u64 address, __u64 *value)
@@ -101,7 +101,7 @@ static __always_inline int read_word(struct scratch *s, __u32 slot, __u64 addres
 			return -1;
 	}
 	*value = *(__u64 *)(s->window + offset);
-	if (s->recalls)
+	if (s->caching)
 		note_word(s, address, *value);
 	return 0;
 }
@@ -203,7 +203,7 @@ static __always_inline int stop(struct scratch *s, __u8 end)
 /* Down, or nowhere, is for frames that change stacks or have not used theirs. */
 static __always_inline int may_jump(struct scratch *s, __u64 sp)
 {
-	return sp > s->sp || ++s->jumps <= JUMPS_MOST;
+	return sp > s->sp || ++s->jumps <= JUMPS_MAX;
 }
 
 /*
@@ -213,7 +213,7 @@ static __always_inline int may_jump(struct scratch *s, __u64 sp)
 static __always_inline int at_process_start(struct scratch *s, __u32 slot)
 {
 	__u64 sp = s->sp, count = 0, argument = 0, last = 1;
-	return !read_word(s, slot, sp, &count) && count > 0 && count < ARGUMENTS_MOST &&
+	return !read_word(s, slot, sp, &count) && count > 0 && count < ARGUMENTS_MAX &&
 	       !read_word(s, slot, sp + 8, &argument) && argument > sp &&
 	       !read_word(s, slot, sp + 8 * (count + 1), &last) && last == 0;
 }
@@ -224,7 +224,7 @@ static __always_inline int step_narrow(struct scratch *s, __u32 slot)
 	__u64 fp = (__u32)s->fp, words = 0;
 	if (fp == 0 && s->frame_pointer_steps > 1)
 		return stop(s, LAYOUT_WHOLE);
-	if (fp < s->sp || fp - s->sp > FRAME_MOST || fp % 4 != 0)
+	if (fp < s->sp || fp - s->sp > FRAME_MAX || fp % 4 != 0)
 		return stop(s, LAYOUT_NO_TABLE);
 	if (read_word(s, slot, fp, &words))
 		return stop(s, LAYOUT_ABSENT);
@@ -247,7 +247,7 @@ static __always_inline int step_by_frame_pointer(struct scratch *s, __u32 slot)
 		return step_narrow(s, slot);
 	if (fp == 0 && ((s->part == LAYOUT_PART_NONE && s->frame_pointer_steps) || at_process_start(s, slot)))
 		return stop(s, LAYOUT_WHOLE);
-	if (fp < s->sp || fp - s->sp > FRAME_MOST || fp % 8 != 0)
+	if (fp < s->sp || fp - s->sp > FRAME_MAX || fp % 8 != 0)
 		return stop(s, LAYOUT_NO_TABLE);
 	if (read_word(s, slot, fp, &caller_fp) || read_word(s, slot, fp + 8, &ra))
 		return stop(s, LAYOUT_ABSENT);
@@ -269,7 +269,7 @@ static __always_inline int step_ahead(struct scratch *s, __u32 slot)
 	if (find_ahead(slot))
 		return STEP_END;
 	__u64 base = s->ahead.base == AHEAD_SP ? s->sp : s->fp, cfa = base + (__s64)s->ahead.cfa, fp = s->fp, ra = 0;
-	if (cfa <= s->sp || cfa - s->sp > FRAME_MOST || read_word(s, slot, cfa - 8, &ra) || !follows_call(slot, ra))
+	if (cfa <= s->sp || cfa - s->sp > FRAME_MAX || read_word(s, slot, cfa - 8, &ra) || !follows_call(slot, ra))
 		return STEP_END;
 	if (s->ahead.fp != AHEAD_FP_SAME && read_word(s, slot, base + (__s64)s->ahead.fp, &fp))
 		return STEP_END;
@@ -310,7 +310,7 @@ __noinline int evidence_of(__u32 slot, __u64 word)
 	if (!s || bpf_probe_read_user(&bytes, sizeof bytes, (const void *)(word - sizeof bytes)))
 		return EVIDENCE_NONE;
 	if ((bytes >> 24 & 0xff) == 0xe8)
-		return s->ip - (word + (__s64)(__s32)(bytes >> 32)) < CALLEE_MOST ? EVIDENCE_CALL_HERE : EVIDENCE_CALL;
+		return s->ip - (word + (__s64)(__s32)(bytes >> 32)) < CALLEE_MAX ? EVIDENCE_CALL_HERE : EVIDENCE_CALL;
 	return is_indirect_call(bytes, 2) || is_indirect_call(bytes, 3) || is_indirect_call(bytes, 4) ||
 			       is_indirect_call(bytes, 6) || is_indirect_call(bytes, 7) ?
 		       EVIDENCE_CALL :
@@ -320,7 +320,7 @@ __noinline int evidence_of(__u32 slot, __u64 word)
 static __always_inline int evidence_of_frame_pointer(struct scratch *s, __u32 slot)
 {
 	__u64 fp = s->fp, ra = 0;
-	if (fp < s->sp || fp - s->sp > FRAME_MOST || fp % 8 != 0 || read_word(s, slot, fp + 8, &ra))
+	if (fp < s->sp || fp - s->sp > FRAME_MAX || fp % 8 != 0 || read_word(s, slot, fp + 8, &ra))
 		return EVIDENCE_NONE;
 	return evidence_of(slot, ra);
 }
@@ -435,7 +435,7 @@ static __always_inline int find_narrow_register(struct scratch *s, __u32 number)
 	if (number > 2 || s->registers_lost || s->record.user_count > 1)
 		return -1;
 	s->value = number == 0 ? s->registers[0] : number == 1 ? s->registers[2] : s->registers[3];
-	s->recalls = 0;
+	s->caching = 0;
 	return 0;
 }
 
@@ -461,7 +461,7 @@ __noinline int find_register(__u32 slot, __u32 number)
 	if (place >= LAYOUT_REGISTERS)
 		return -1;
 	s->value = s->registers[place];
-	s->recalls = 0; /* it is not among what is compared */
+	s->caching = 0; /* it is not among what is compared */
 	return 0;
 }
 
@@ -523,7 +523,7 @@ static __always_inline int note_address(struct scratch *s)
 	struct layout_record *record = &s->record;
 	__u32 at = record->kernel_count + record->user_count;
 	__u64 address = s->exact ? s->ip | LAYOUT_EXACT : s->ip;
-	if (record->user_count >= max_depth || at >= ADDRESSES_MOST)
+	if (record->user_count >= max_depth || at >= ADDRESSES_MAX)
 		return 0;
 	s->addresses[at] = address;
 	record->user_count++;
@@ -605,7 +605,7 @@ static __always_inline void walk(struct scratch *s, __u32 slot)
 	s->map_start = s->map_end = 0;
 	s->window_size = 0;
 	s->window_start = 0;
-	for (__u32 i = 0; i <= LAYOUT_FRAMES_MOST / STEPS_AT_ONCE; i++)
+	for (__u32 i = 0; i <= LAYOUT_FRAMES_MAX / STEPS_AT_ONCE; i++)
 		if (steps(slot) == STEP_END)
 			break;
 	if (s->record.narrow) {

@@ -84,13 +84,13 @@ static __always_inline int leave(struct bpf_perf_event_data *ctx, __u16 source)
 	s->record.ip = ctx->regs.rip;
 	sample_kernel_stack(s, LAYOUT_SLOT_SAMPLE, ctx);
 	sample_registers_of_task(LAYOUT_SLOT_SAMPLE);
-	if (recall(LAYOUT_SLOT_SAMPLE) && leave_with_known(s, thread))
+	if (stack_cache_find(LAYOUT_SLOT_SAMPLE) && leave_with_known(s, thread))
 		return 0;
 	s->record.key.user = 0;
-	recall_begin(s);
+	stack_cache_begin(s);
 	int followed = sample_walk(s, LAYOUT_SLOT_SAMPLE);
 	if (followed && s->record.key.end == LAYOUT_WHOLE)
-		recall_keep(s);
+		stack_cache_keep(s);
 	if (followed)
 		leave_with_stack(s, thread);
 	else if (!send_copy(LAYOUT_SLOT_SAMPLE, LAYOUT_COPY_LEFT))
@@ -101,12 +101,12 @@ static __always_inline int leave(struct bpf_perf_event_data *ctx, __u16 source)
 }
 
 /* The time that the thread ran, with the stack of the sample. */
-static __always_inline void tell_running(struct scratch *s, int followed)
+static __always_inline void report_running(struct scratch *s, int followed)
 {
 	s->record.weight = time_run(s);
 	s->record.key.source = waits_source;
 	s->record.key.extra = LAYOUT_STATE_RUNNING;
-	if (s->record.weight && sample_tell(s, LAYOUT_SLOT_SAMPLE, followed))
+	if (s->record.weight && sample_emit(s, LAYOUT_SLOT_SAMPLE, followed))
 		owe_again(s);
 }
 
@@ -137,9 +137,9 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, __u16 source)
 	}
 	int followed = sample_walk(s, LAYOUT_SLOT_SAMPLE), clock = has_source(clock_sources, source) && counts_running;
 	if (!clock || has_source(kept_sources, source))
-		sample_tell(s, LAYOUT_SLOT_SAMPLE, followed);
+		sample_emit(s, LAYOUT_SLOT_SAMPLE, followed);
 	if (clock)
-		tell_running(s, followed);
+		report_running(s, followed);
 	return 0;
 }
 

@@ -14,7 +14,7 @@ enum call_graph {
 	CALL_GRAPH_LBR, /* the processor's record of the last branches, in call-stack mode */
 };
 
-#define STACK_SIZE_MOST 63488u /* a record has at most 64 KiB, with everything else that is in it */
+#define STACK_SIZE_MAX 63488u /* a record has at most 64 KiB, with everything else that is in it */
 #define STACK_SIZE_USUAL 16384u /* where rings have no room for more */
 
 struct attr_shape {

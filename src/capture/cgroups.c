@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FOLDERS_MOST 65536u
-#define DEPTH_MOST 32u
+#define FOLDERS_MAX 65536u
+#define DEPTH_MAX 32u
 #define SECOND 1000000000ull
 #define LISTING_SHARE 20u /* of the time at most goes into listing folders */
 
@@ -91,7 +91,7 @@ static struct cgroup *find(const struct cgroups *cgroups, uint64_t id)
 static void add(struct cgroups *cgroups, int folder, const struct buf *path)
 {
 	struct stat status;
-	if (cgroups->count >= FOLDERS_MOST || fstat(folder, &status) || find(cgroups, status.st_ino))
+	if (cgroups->count >= FOLDERS_MAX || fstat(folder, &status) || find(cgroups, status.st_ino))
 		return;
 	index_map_insert(&cgroups->map, hash_u64(status.st_ino), (uint32_t)cgroups->count);
 	MEM_ROOM(cgroups->items, cgroups->count, cgroups->capacity);
@@ -110,7 +110,7 @@ static void list(struct cgroups *cgroups, int folder, struct buf *path, unsigned
 	DIR *entries = fdopendir(folder);
 	if (!entries)
 		close(folder);
-	for (struct dirent *entry; entries && depth < DEPTH_MOST && (entry = readdir(entries));) {
+	for (struct dirent *entry; entries && depth < DEPTH_MAX && (entry = readdir(entries));) {
 		if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		int child = openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

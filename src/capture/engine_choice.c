@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ENGINE_MEMORY_LEAST 8u /* MiB, as of --kernel-memory */
+#define ENGINE_MEMORY_MIN 8u /* MiB, as of --kernel-memory */
 /* What the programs, the smallest maps and wick itself take where a whole system is recorded, in KiB. */
 #define NEEDED_ALWAYS (40u << 10)
 #define NEEDED_PER_CPU 384u
@@ -78,7 +78,7 @@ static bool freezes(const struct engine_facts *facts)
 	return !is_before(facts, 5, 19, 0) && is_before(facts, 6, 3, 10) && !mended;
 }
 
-bool engine_tells_page_size(const struct engine_facts *facts)
+bool engine_knows_page_size(const struct engine_facts *facts)
 {
 	return !is_before(facts, 6, 2, 0);
 }
@@ -86,7 +86,7 @@ bool engine_tells_page_size(const struct engine_facts *facts)
 uint32_t engine_memory(const struct engine_facts *facts, uint32_t asked)
 {
 	uint64_t most = facts->memory_left / 3 >> 20;
-	most = most > ENGINE_MEMORY_LEAST ? most : ENGINE_MEMORY_LEAST;
+	most = most > ENGINE_MEMORY_MIN ? most : ENGINE_MEMORY_MIN;
 	return asked < most ? asked : (uint32_t)most;
 }
 
@@ -128,8 +128,8 @@ static bool task_fits(const struct engine_facts *facts, const struct engine_task
 {
 	if (task->call_graph != CALL_GRAPH_DWARF)
 		buf_str(reason, "the BPF engine does not support --call-graph fp and lbr");
-	else if (task->max_depth > LAYOUT_FRAMES_MOST)
-		buf_printf(reason, "the BPF engine supports at most %u frames (--max-depth)", LAYOUT_FRAMES_MOST);
+	else if (task->max_depth > LAYOUT_FRAMES_MAX)
+		buf_printf(reason, "the BPF engine supports at most %u frames (--max-depth)", LAYOUT_FRAMES_MAX);
 	else if (!task->suitable)
 		buf_str(reason, "the BPF engine does not support this event");
 	else if (facts->pid_namespace && (task->waits || task->system_wide))

@@ -44,7 +44,7 @@ uint32_t engine_memory(const struct engine_facts *facts, uint32_t asked);
 bool engine_memory_suffices(const struct engine_facts *facts);
 
 /* True when programs can tell how large the page of a fault is (Linux 6.2). */
-bool engine_tells_page_size(const struct engine_facts *facts);
+bool engine_knows_page_size(const struct engine_facts *facts);
 
 /*
  * True when the engine can be used. Else `reason` gets one line without an end: "the kernel is 5.10, the BPF engine

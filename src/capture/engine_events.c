@@ -20,7 +20,7 @@ static bool is_suitable(const struct capture_event *event)
 bool engine_events_mark(struct capture_events *events)
 {
 	bool some = false;
-	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
+	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MAX; i++) {
 		events->items[i].by_engine = is_suitable(&events->items[i]);
 		some = some || events->items[i].by_engine;
 	}
@@ -50,12 +50,12 @@ void engine_events_describe(const struct capture_events *events, bool singly, st
 {
 	struct engine_waits *waits = &engine->waits;
 	waits->counted = !singly && can_count_waits(events);
-	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
+	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MAX; i++) {
 		const struct derive_source *derive = &events->items[i].derive;
 		bool is_switch = derive->rule == DERIVE_SWITCH, is_clock = derive->rule == DERIVE_CLOCK;
 		engine->switches |= (uint32_t)is_switch << i;
 		engine->faults |= (uint32_t)is_fault(&events->items[i]) << i;
-		engine->told_singly |= (uint32_t)(!waits->counted && (is_switch || is_clock)) << i;
+		engine->unaggregated |= (uint32_t)(!waits->counted && (is_switch || is_clock)) << i;
 		waits->clocks |= (uint32_t)is_clock << i;
 		waits->kept |= (uint32_t)(is_clock && derive->keep) << i;
 		waits->running = waits->running || is_clock;
@@ -79,7 +79,7 @@ static bool suits_cpus(const struct capture_event *event)
 
 void engine_events_use_cpus(struct capture_events *events, struct engine_options *engine)
 {
-	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MOST; i++) {
+	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MAX; i++) {
 		struct capture_event *event = &events->items[i];
 		event->by_cpu = event->by_engine && suits_cpus(event);
 		engine->members.sources |= (uint32_t)event->by_cpu << i;

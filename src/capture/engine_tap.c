@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #define COUNT_EVERY 250000000ull /* nanoseconds */
-#define COUNT_EVERY_MOST 1000000000ull /* by CPU there are many stacks at once */
-#define COUNT_SHARE 250 /* of the time goes into reading counts, but for COUNT_EVERY_MOST */
+#define COUNT_EVERY_MAX 1000000000ull /* by CPU there are many stacks at once */
+#define COUNT_SHARE 250 /* of the time goes into reading counts, but for COUNT_EVERY_MAX */
 
 /* --- events --- */
 
@@ -101,8 +101,7 @@ static int deliver(void *context, uint64_t number, const struct event_sink *sink
 int engine_tap_open(struct engine_tap *tap, struct engine *engine, const struct target *target,
 		    const struct capture_events *events, bool some_cpus, struct err *err)
 {
-	*tap = (struct engine_tap){.engine = engine,
-				   .every = target_is_by_cpu(target) ? COUNT_EVERY_MOST : COUNT_EVERY};
+	*tap = (struct engine_tap){.engine = engine, .every = target_is_by_cpu(target) ? COUNT_EVERY_MAX : COUNT_EVERY};
 	tap->guest = (struct rings_guest){
 		.context = tap, .look = look, .early = engine_early(engine), .settle = settle, .deliver = deliver};
 	size_t count;
@@ -266,6 +265,6 @@ int engine_tap_count(struct engine_tap *tap, bool last)
 	tap->counted = now;
 	uint64_t wait = (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - cpu) * COUNT_SHARE;
 	wait = wait > tap->every ? wait : tap->every;
-	tap->count_at = now + (wait < COUNT_EVERY_MOST ? wait : COUNT_EVERY_MOST);
+	tap->count_at = now + (wait < COUNT_EVERY_MAX ? wait : COUNT_EVERY_MAX);
 	return result;
 }

@@ -13,15 +13,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct teller {
+struct walker {
 	const struct event_sink *sink;
 	char *line; /* of getline() */
 	size_t line_capacity;
 };
 
-static void teller_release(struct teller *teller)
+static void walker_release(struct walker *walker)
 {
-	free(teller->line);
+	free(walker->line);
 }
 
 /* The one character that the kernel escapes there. */
@@ -69,7 +69,7 @@ static void read_root(int32_t pid, char *root, size_t room)
 	root[length > 1 && (size_t)length < room - 1 ? length : 0] = '\0';
 }
 
-static int tell_mappings(struct teller *teller, int32_t pid)
+static int emit_mappings(struct walker *walker, int32_t pid)
 {
 	char path[64], root[PATH_MAX];
 	int result = 0;
@@ -78,17 +78,17 @@ static int tell_mappings(struct teller *teller, int32_t pid)
 	FILE *file = fopen(path, "re");
 	if (!file)
 		return 0;
-	while (result >= 0 && getline(&teller->line, &teller->line_capacity, file) > 0) {
+	while (result >= 0 && getline(&walker->line, &walker->line_capacity, file) > 0) {
 		struct event_mmap mmap = {.pid = pid, .tid = pid};
-		if (!parse_mapping(teller->line, root, &mmap))
+		if (!parse_mapping(walker->line, root, &mmap))
 			continue;
-		result = teller->sink->mmap ? teller->sink->mmap(teller->sink->context, &mmap) : 0;
+		result = walker->sink->mmap ? walker->sink->mmap(walker->sink->context, &mmap) : 0;
 	}
 	fclose(file);
 	return result;
 }
 
-static int tell_comm(struct teller *teller, int32_t pid, int32_t tid)
+static int emit_comm(struct walker *walker, int32_t pid, int32_t tid)
 {
 	char path[64], comm[64];
 	snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)pid, (int)tid);
@@ -97,16 +97,16 @@ static int tell_comm(struct teller *teller, int32_t pid, int32_t tid)
 		return 0;
 	size_t length = fread(comm, 1, sizeof comm - 1, file);
 	fclose(file);
-	if (!length || !teller->sink->comm)
+	if (!length || !walker->sink->comm)
 		return 0;
 	comm[comm[length - 1] == '\n' ? length - 1 : length] = '\0'; /* the name may have some too */
 	struct event_comm event = {.pid = pid, .tid = tid, .comm = comm};
-	return teller->sink->comm(teller->sink->context, &event);
+	return walker->sink->comm(walker->sink->context, &event);
 }
 
 /* Calls `tell` for each folder whose name is a number. */
-static int each_number(struct teller *teller, const char *path, int32_t pid,
-		       int (*tell)(struct teller *, int32_t pid, int32_t number))
+static int each_number(struct walker *walker, const char *path, int32_t pid,
+		       int (*tell)(struct walker *, int32_t pid, int32_t number))
 {
 	DIR *folder = opendir(path);
 	int result = 0;
@@ -114,43 +114,43 @@ static int each_number(struct teller *teller, const char *path, int32_t pid,
 		return 0;
 	for (struct dirent *entry; result >= 0 && (entry = readdir(folder));)
 		if (isdigit((unsigned char)entry->d_name[0]))
-			result = tell(teller, pid, (int32_t)atol(entry->d_name));
+			result = tell(walker, pid, (int32_t)atol(entry->d_name));
 	closedir(folder);
 	return result;
 }
 
-static int tell_process(struct teller *teller, int32_t unused, int32_t pid)
+static int emit_process(struct walker *walker, int32_t unused, int32_t pid)
 {
 	(void)unused;
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	int result = each_number(teller, path, pid, tell_comm);
-	return result < 0 ? result : tell_mappings(teller, pid);
+	int result = each_number(walker, path, pid, emit_comm);
+	return result < 0 ? result : emit_mappings(walker, pid);
 }
 
 int existing_processes(const struct event_sink *sink, const int32_t *pids, size_t count)
 {
-	struct teller teller = {.sink = sink};
+	struct walker walker = {.sink = sink};
 	int result = 0;
 	for (size_t i = 0; i < count && result >= 0; i++)
-		result = tell_process(&teller, 0, pids[i]);
-	teller_release(&teller);
+		result = emit_process(&walker, 0, pids[i]);
+	walker_release(&walker);
 	return result;
 }
 
 int existing_mappings(const struct event_sink *sink, int32_t pid)
 {
-	struct teller teller = {.sink = sink};
-	int result = tell_mappings(&teller, pid);
-	teller_release(&teller);
+	struct walker walker = {.sink = sink};
+	int result = emit_mappings(&walker, pid);
+	walker_release(&walker);
 	return result;
 }
 
 int existing_all_processes(const struct event_sink *sink)
 {
-	struct teller teller = {.sink = sink};
-	int result = each_number(&teller, "/proc", 0, tell_process);
-	teller_release(&teller);
+	struct walker walker = {.sink = sink};
+	int result = each_number(&walker, "/proc", 0, emit_process);
+	walker_release(&walker);
 	return result;
 }
 
@@ -173,7 +173,7 @@ static uint64_t kernel_start(char symbol[8])
 	return found;
 }
 
-static int tell_modules(const struct event_sink *sink)
+static int emit_modules(const struct event_sink *sink)
 {
 	FILE *file = fopen("/proc/modules", "re");
 	char line[1024], name[256], path[300];
@@ -211,5 +211,5 @@ int existing_kernel(const struct event_sink *sink)
 		.path = path,
 	};
 	int result = sink->mmap(sink->context, &mmap);
-	return result < 0 ? result : tell_modules(sink);
+	return result < 0 ? result : emit_modules(sink);
 }

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CGROUP_DEPTH_MOST 64
+#define CGROUP_DEPTH_MAX 64
 
 void pid_list_release(struct pid_list *list)
 {
@@ -237,7 +237,7 @@ static void add_below(struct pid_list *list, int folder, unsigned depth)
 	add_listed(list, folder);
 	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* closedir() closes it */
 	DIR *entries = again < 0 ? NULL : fdopendir(again);
-	for (struct dirent *entry; entries && depth < CGROUP_DEPTH_MOST && (entry = readdir(entries));) {
+	for (struct dirent *entry; entries && depth < CGROUP_DEPTH_MAX && (entry = readdir(entries));) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
 		int child = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define CHECK_EVERY 250000000ull /* nanoseconds */
-#define LISTED_MOST 4 /* CPUs that the description names */
+#define LISTED_MAX 4 /* CPUs that the description names */
 
 static bool open_counter(struct hotplug_cpu *cpu, uint64_t now)
 {
@@ -119,12 +119,12 @@ void hotplug_describe(struct hotplug *hotplug, uint64_t now, struct buf *out)
 		uint64_t away = cpu->away + (cpu->fd < 0 && now > cpu->left ? now - cpu->left : 0);
 		if (!away)
 			continue;
-		if (count++ < LISTED_MOST)
+		if (count++ < LISTED_MAX)
 			buf_printf(&list, "%s%d (%.1f s)", count > 1 ? ", " : "", (int)cpu->cpu, (double)away / 1e9);
 		longest = away > longest ? away : longest;
 	}
-	if (count > LISTED_MOST)
-		buf_printf(&list, " and %zu more (at most %.1f s)", count - LISTED_MOST, (double)longest / 1e9);
+	if (count > LISTED_MAX)
+		buf_printf(&list, " and %zu more (at most %.1f s)", count - LISTED_MAX, (double)longest / 1e9);
 	if (count)
 		buf_printf(out, "not recorded while offline: CPU %s", list.data);
 }

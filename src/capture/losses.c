@@ -64,9 +64,9 @@ static int give(struct losses_ring *ring, enum event_lost_kind kind, uint64_t ti
 {
 	struct event_lost lost = {.kind = kind, .time = time, .count = count, .source = UINT32_MAX};
 	if (kind == LOST_OTHERS)
-		ring->told_others += count;
+		ring->emitted_others += count;
 	else
-		ring->told_samples += count;
+		ring->emitted_samples += count;
 	return count && sink->lost ? sink->lost(sink->context, &lost) : 0;
 }
 
@@ -75,22 +75,22 @@ static int give_rest(struct losses_ring *ring, const struct losses_ring *all, ui
 		     const struct event_sink *sink)
 {
 	int result = 0;
-	if (all->told_others > ring->told_others)
-		result = give(ring, LOST_OTHERS, time, all->told_others - ring->told_others, sink);
-	if (all->told_samples > ring->told_samples && result >= 0)
-		result = give(ring, LOST_SAMPLES, time, all->told_samples - ring->told_samples, sink);
+	if (all->emitted_others > ring->emitted_others)
+		result = give(ring, LOST_OTHERS, time, all->emitted_others - ring->emitted_others, sink);
+	if (all->emitted_samples > ring->emitted_samples && result >= 0)
+		result = give(ring, LOST_SAMPLES, time, all->emitted_samples - ring->emitted_samples, sink);
 	return result;
 }
 
 static void count(struct losses_ring *all, const struct losses_event *event)
 {
-	*(event->samples ? &all->told_samples : &all->told_others) += lost_of(event);
+	*(event->samples ? &all->emitted_samples : &all->emitted_others) += lost_of(event);
 }
 
 int losses_check(struct losses *losses, size_t number, uint64_t time, const struct event_sink *sink)
 {
 	const struct losses_ring *ring = &losses->rings[number];
-	struct losses_ring all = {.told_samples = ring->closed_samples, .told_others = ring->closed_others};
+	struct losses_ring all = {.emitted_samples = ring->closed_samples, .emitted_others = ring->closed_others};
 	for (size_t i = 0; i < losses->event_count && losses->counted; i++)
 		if (losses->events[i].ring == number)
 			count(&all, &losses->events[i]);
@@ -112,8 +112,8 @@ int losses_last(struct losses *losses, uint64_t time, const struct event_sink *s
 	struct losses_ring *all CLEANUP_FREE = mem_zalloc(losses->ring_count + 1, sizeof *all);
 	int result = 0;
 	for (size_t i = 0; i < losses->ring_count; i++) {
-		all[i].told_samples = losses->rings[i].closed_samples;
-		all[i].told_others = losses->rings[i].closed_others;
+		all[i].emitted_samples = losses->rings[i].closed_samples;
+		all[i].emitted_others = losses->rings[i].closed_others;
 	}
 	for (size_t i = 0; i < losses->event_count && losses->counted; i++)
 		count(&all[losses->events[i].ring], &losses->events[i]);

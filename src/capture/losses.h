@@ -17,7 +17,7 @@ struct losses_event {
 
 struct losses_ring {
 	bool samples, others; /* what comes in it */
-	uint64_t told_samples, told_others; /* given to the sink */
+	uint64_t emitted_samples, emitted_others; /* given to the sink */
 	uint64_t closed_samples, closed_others; /* of events that are closed */
 };
 

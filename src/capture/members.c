@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include <stdio.h>
 
-#define GONE_LEAST 64 /* fewer are not worth making room */
+#define GONE_MIN 64 /* fewer are not worth making room */
 
 static struct member *find(const struct members *members, int32_t id)
 {
@@ -43,7 +43,7 @@ static void add(struct members *members, int32_t id, int32_t threads)
 		*known = (struct member){.id = id, .threads = threads};
 		return;
 	}
-	if (members->gone >= GONE_LEAST && members->gone * 2 > members->count)
+	if (members->gone >= GONE_MIN && members->gone * 2 > members->count)
 		make_room(members);
 	MEM_ROOM(members->items, members->count, members->capacity);
 	index_map_insert(&members->index, hash_u64((uint32_t)id), (uint32_t)members->count);

@@ -12,17 +12,17 @@
 #include <unistd.h>
 
 #define DEVICES "/sys/bus/event_source/devices"
-#define FILE_MOST 4096
+#define FILE_MAX 4096
 
 /* The first line of a small file; false when it cannot be read. `ret_error` gets errno. */
-static bool read_line(const char *path, char line[FILE_MOST], int *ret_error)
+static bool read_line(const char *path, char line[FILE_MAX], int *ret_error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		*ret_error = errno;
 		return false;
 	}
-	ssize_t size = read(fd, line, FILE_MOST - 1);
+	ssize_t size = read(fd, line, FILE_MAX - 1);
 	*ret_error = errno;
 	close(fd);
 	if (size < 0)
@@ -132,7 +132,7 @@ static int take_terms(struct perf_event_attr *attr, const struct pmu_folder *pmu
 static int take_term(struct perf_event_attr *attr, const struct pmu_folder *pmu, const char *term, struct err *err)
 {
 	CLEANUP_BUF struct buf path = {0};
-	char line[FILE_MOST], *end;
+	char line[FILE_MAX], *end;
 	int error;
 	const char *equals = strchr(term, '=');
 	size_t length = equals ? (size_t)(equals - term) : strlen(term);
@@ -171,7 +171,7 @@ static int take_terms(struct perf_event_attr *attr, const struct pmu_folder *pmu
 int pmu_event(struct perf_event_attr *attr, const char *root, const char *pmu, const char *terms, struct err *err)
 {
 	CLEANUP_BUF struct buf path = {0};
-	char line[FILE_MOST];
+	char line[FILE_MAX];
 	int error;
 	root = root ? root : DEVICES;
 	buf_printf(&path, "%s/%s/type", root, pmu);
@@ -207,7 +207,7 @@ static int offset_of_function(const char *path, const char *function, uint64_t *
 
 int pmu_probe(struct perf_event_attr *attr, const char *path, const char *function, uint64_t offset, struct err *err)
 {
-	char line[FILE_MOST];
+	char line[FILE_MAX];
 	int error;
 	if (!read_line(DEVICES "/uprobe/type", line, &error))
 		return err_set(err, ERR_SYSTEM,

@@ -59,13 +59,13 @@ static int take_exit(void *context, const struct event_task *task)
 {
 	struct recorder *recorder = context;
 	recorder->ended_threads++;
-	if (task->pid == task->tid && !recorder->told_stopped)
+	if (task->pid == task->tid && !recorder->reported_stopped)
 		recorder->stopped = task->pid;
 	return 0;
 }
 
 /* What took the events away is known a moment later. */
-static void tell_stopped(struct recorder *recorder)
+static void report_stopped(struct recorder *recorder)
 {
 	char path[64];
 	struct stat status;
@@ -76,12 +76,12 @@ static void tell_stopped(struct recorder *recorder)
 		recorder_note(recorder,
 			      "process %d executes a setuid program, which only root can record; run with sudo",
 			      (int)recorder->stopped);
-		recorder->told_stopped = true;
+		recorder->reported_stopped = true;
 	}
 	recorder->stopped = 0;
 }
 
-static int tell_existing(const struct recorder *recorder, const struct event_sink *sink)
+static int emit_existing(const struct recorder *recorder, const struct event_sink *sink)
 {
 	const struct target *target = &recorder->target;
 	int result = recorder->kernel ? existing_kernel(sink) : 0;
@@ -129,7 +129,7 @@ static int patience(const struct recorder *recorder, uint64_t time)
 }
 
 /* The CPU time of the target as a counter of the clock that is sampled, if one is. */
-static int tell_cpu_time(const struct recorder *recorder, uint64_t time, uint64_t value)
+static int emit_cpu_time(const struct recorder *recorder, uint64_t time, uint64_t value)
 {
 	const struct target *target = &recorder->target;
 	int32_t pid = target->command && !target->clock ? (int32_t)target->command :
@@ -154,14 +154,14 @@ static void begin_samples(struct recorder *recorder)
 		engine_begin(recorder->engine, now(), 0);
 	engine_tap_enable(&recorder->tap);
 	cpu_time_run(&recorder->cpu_time, true);
-	tell_cpu_time(recorder, now(), 0);
+	emit_cpu_time(recorder, now(), 0);
 	recorder->samples_on = true;
 	if (recorder->options.begun)
 		recorder->options.begun(recorder->options.context, now());
 	if (sleepers && recorder->engine)
 		engine_registers(recorder->engine, sleepers_registers, sleepers);
 	if (sleepers)
-		sleepers_tell(sleepers, recorder->options.stack_size ? recorder->options.stack_size : STACK_SIZE_MOST,
+		sleepers_emit(sleepers, recorder->options.stack_size ? recorder->options.stack_size : STACK_SIZE_MAX,
 			      recorder->kernel && !recorder->options.no_kernel, recorder->cgroups, &recorder->asleep);
 	sleepers_free(sleepers);
 }
@@ -176,7 +176,7 @@ static void keep_time(struct recorder *recorder)
 		stop(recorder, RECORDER_TIME_OVER);
 }
 
-static void obey(struct recorder *recorder)
+static void apply_control(struct recorder *recorder)
 {
 	const struct recorder_control *control = recorder->options.control;
 	if (!control)
@@ -221,8 +221,8 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 			stop(recorder, RECORDER_TARGET_ENDED);
 	}
 	keep_time(recorder);
-	obey(recorder);
-	tell_stopped(recorder);
+	apply_control(recorder);
+	report_stopped(recorder);
 	hotplug_check(&recorder->hotplug, now(), reopen_cpu, recorder);
 	if (recorder->done)
 		return 0; /* finish() does the rest */
@@ -252,7 +252,7 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 	if (!on_exec)
 		rings_enable_tracking(recorder->rings);
 	struct event_sink early = event_tee_sink(&tee);
-	int code = tell_existing(recorder, recorder->engine ? &early : sink);
+	int code = emit_existing(recorder, recorder->engine ? &early : sink);
 	if (on_exec)
 		rings_enable_everywhere(recorder->rings);
 	if (on_exec && recorder->engine) {
@@ -266,7 +266,7 @@ static int begin(struct recorder *recorder, const struct event_sink *sink, struc
 	recorder->samples_on = on_exec;
 	recorder->started = now();
 	if (on_exec)
-		tell_cpu_time(recorder, recorder->started, 0);
+		emit_cpu_time(recorder, recorder->started, 0);
 	if (code >= 0)
 		keep_time(recorder);
 	if (code >= 0 && recorder->target.command)
@@ -379,7 +379,7 @@ static void begin_rings(struct recorder *recorder, struct stack_needs *needs)
 	rings_invite(recorder->rings, &recorder->tails.guest);
 }
 
-int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct codes *codes,
+int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct module_store *codes,
 		 struct stack_needs *needs, struct recorder_result *ret_result, struct err *err)
 {
 	struct event_tee tee = {
@@ -422,7 +422,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 	cpu_time_run(&recorder->cpu_time, false);
 	result.cpu_time = cpu_time_of_target(recorder);
 	if (code >= 0 && result.cpu_time != RECORDER_TIME_UNKNOWN)
-		code = tell_cpu_time(recorder, result.ended, result.cpu_time);
+		code = emit_cpu_time(recorder, result.ended, result.cpu_time);
 	if (code >= 0)
 		code = finish(recorder, &ordered, &counting);
 	if (recorder->engine)

@@ -99,11 +99,11 @@ bool recorder_lists_sleepers(const struct recorder *recorder);
 bool recorder_uses_engine(const struct recorder *recorder, struct engine_statistics *ret_statistics);
 
 /*
- * Records. `codes` has the unwind tables of the modules that the sink hears of, and `needs` is what it learns of stacks
+ * Records. `codes` has the unwind tables of the modules that the sink gets, and `needs` is what it learns of stacks
  * that were copied in part. Returns 0, what the sink returned, or a
  * failure. A command that still runs then is asked to end, unless wick ends for its own reasons (memory).
  */
-int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct codes *codes,
+int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct module_store *codes,
 		 struct stack_needs *needs, struct recorder_result *ret_result, struct err *err);
 /* Signals have their usual effect again: to be called when everything is safe that a second Ctrl-C must not cost. */
 void recorder_unblock_signals(struct recorder *recorder);

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MEMBERS_FREQUENCY_MOST 4000
+#define MEMBERS_FREQUENCY_MAX 4000
 
 void recorder_note(const struct recorder *recorder, const char *format, ...)
 {
@@ -221,8 +221,8 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
 	};
 	struct engine_options engine = {
 		.sources = options->events->count,
-		.max_depth = options->max_depth ? options->max_depth : LAYOUT_FRAMES_MOST,
-		.copy_bytes = LAYOUT_COPY_MOST, /* few stacks are copied, so that there is room for all of them */
+		.max_depth = options->max_depth ? options->max_depth : LAYOUT_FRAMES_MAX,
+		.copy_bytes = LAYOUT_COPY_MAX, /* few stacks are copied, so that there is room for all of them */
 		.timeline = options->timeline,
 		.many_processes = target_is_by_cpu(&recorder->target),
 		.pid_namespace = facts.pid_namespace,
@@ -235,7 +235,7 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
 	choose_members(recorder, limits, !facts.pid_namespace, &engine);
 	if (engine_fits(&facts, &task, &reason)) {
 		if (!engine_open(&recorder->engine, &engine, &refusal)) {
-			if (engine_events_taken(options->events, &engine) && !engine_tells_page_size(&facts))
+			if (engine_events_taken(options->events, &engine) && !engine_knows_page_size(&facts))
 				recorder_note(recorder,
 					      "before Linux 6.2, a huge page counts as a small one; --engine "
 					      "ring records the size, but loses samples if there are many faults");
@@ -266,7 +266,7 @@ static void choose_ring_members(struct recorder *recorder, const struct capture_
 	const struct target *target = &recorder->target;
 	recorder->by_members = !recorder->engine && limits->whole_system && !target_is_by_cpu(target) &&
 			       !options->cpus && options->period != 1 &&
-			       (options->period || options->frequency <= MEMBERS_FREQUENCY_MOST) &&
+			       (options->period || options->frequency <= MEMBERS_FREQUENCY_MAX) &&
 			       can_open(-1, target->cpus[0], 0) && engine_events_rings_on_cpus(options->events);
 }
 

@@ -44,7 +44,7 @@ struct recorder {
 	bool asked_to_end; /* the command */
 	bool privileged;
 	int32_t stopped; /* a process that the kernel tells nothing of any more; 0: none */
-	bool told_stopped;
+	bool reported_stopped;
 	uint64_t ended_threads;
 	struct cgroups *cgroups;
 	struct event_sink told; /* gets the names of cgroups */

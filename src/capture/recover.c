@@ -8,14 +8,14 @@
 #include <time.h>
 
 #define MILLISECOND 1000000ull
-#define PAUSE_LEAST (100 * MILLISECOND) /* between two looks at all processes */
+#define PAUSE_MIN (100 * MILLISECOND) /* between two looks at all processes */
 #define PAUSE_SHARE 20 /* and so many times what the last one took */
 #define SLICE (10 * MILLISECOND) /* of a round */
 #define LAST_SLICE (50 * MILLISECOND)
-#define UNKNOWN_MOST 32u /* processes in PAUSE_LEAST */
+#define UNKNOWN_MAX 32u /* processes in PAUSE_MIN */
 #define RETRY (1000 * MILLISECOND) /* for a process that was not there */
 #define ROUNDS_UNTIL_DELIVERED 3 /* of what is in the rings when a round is under way */
-#define GONE_LEAST 256u /* fewer are not worth making room */
+#define GONE_MIN 256u /* fewer are not worth making room */
 
 static uint64_t now(void)
 {
@@ -57,7 +57,7 @@ static struct recover_thread *get(struct recover *recover, int32_t pid, int32_t 
 {
 	struct recover_thread *thread = find(recover, tid);
 	if (!thread) {
-		if (recover->gone >= GONE_LEAST && recover->gone * 2 > recover->count)
+		if (recover->gone >= GONE_MIN && recover->gone * 2 > recover->count)
 			make_room(recover);
 		MEM_ROOM(recover->threads, recover->count, recover->capacity);
 		index_map_insert(&recover->index, hash_u64((uint32_t)tid), (uint32_t)recover->count);
@@ -147,7 +147,7 @@ struct reading {
 	uint64_t maps;
 };
 
-static int tell_fork(const struct reading *reading)
+static int emit_fork(const struct reading *reading)
 {
 	int32_t parent = find_parent(reading->pid);
 	struct event_task task = {.pid = reading->pid,
@@ -159,7 +159,7 @@ static int tell_fork(const struct reading *reading)
 }
 
 /* A process that no record has: what an older one with its number had does not hold, as after an exec. */
-static int tell_comm(void *context, const struct event_comm *comm)
+static int emit_comm(void *context, const struct event_comm *comm)
 {
 	struct reading *reading = context;
 	const struct recover_thread *known = find(reading->recover, comm->tid);
@@ -167,7 +167,7 @@ static int tell_comm(void *context, const struct event_comm *comm)
 	reading->found = true;
 	if (known && !known->gone && known->comm == hash_bytes(comm->comm, strlen(comm->comm)) && !first)
 		return 0;
-	int result = first && !reading->recover->options.everybody ? tell_fork(reading) : 0;
+	int result = first && !reading->recover->options.everybody ? emit_fork(reading) : 0;
 	struct event_comm timed = *comm;
 	timed.time = reading->time;
 	timed.exec = first;
@@ -181,7 +181,7 @@ static int sum_mmap(void *context, const struct event_mmap *mmap)
 	return 0;
 }
 
-static int tell_mmap(void *context, const struct event_mmap *mmap)
+static int emit_mmap(void *context, const struct event_mmap *mmap)
 {
 	const struct reading *reading = context;
 	struct event_mmap timed = *mmap;
@@ -195,7 +195,7 @@ static int read_process(struct recover *recover, int32_t pid, uint64_t time, con
 	const struct recover_thread *known = find(recover, pid);
 	struct reading reading = {
 		.recover = recover, .to = to, .pid = pid, .time = time, .unknown = !known || known->gone};
-	struct event_sink look = {.context = &reading, .mmap = sum_mmap, .comm = tell_comm};
+	struct event_sink look = {.context = &reading, .mmap = sum_mmap, .comm = emit_comm};
 	int result = existing_processes(&look, &pid, 1);
 	struct recover_thread *process = find(recover, pid);
 	if (!reading.found && process)
@@ -203,7 +203,7 @@ static int read_process(struct recover *recover, int32_t pid, uint64_t time, con
 	if (result < 0 || !reading.found || !process || reading.maps == process->maps)
 		return result;
 	process->maps = 0;
-	struct event_sink tell = {.context = &reading, .mmap = tell_mmap};
+	struct event_sink tell = {.context = &reading, .mmap = emit_mmap};
 	return existing_mappings(&tell, pid);
 }
 
@@ -265,7 +265,7 @@ static int go_on(struct recover *recover, bool last)
 	time = now();
 	recover->cost += time - start;
 	uint64_t pause = recover->cost * PAUSE_SHARE;
-	recover->not_before = time + (pause > PAUSE_LEAST ? pause : PAUSE_LEAST);
+	recover->not_before = time + (pause > PAUSE_MIN ? pause : PAUSE_MIN);
 	return result;
 }
 
@@ -280,8 +280,8 @@ static int read_unknown(struct recover *recover, int32_t pid, uint64_t sampled)
 {
 	uint64_t time = now();
 	if (time >= recover->unknown_until) {
-		recover->unknown_until = time + PAUSE_LEAST;
-		recover->unknown_left = UNKNOWN_MOST;
+		recover->unknown_until = time + PAUSE_MIN;
+		recover->unknown_left = UNKNOWN_MAX;
 	}
 	if (!recover->unknown_left)
 		return 0;

@@ -54,7 +54,7 @@ struct event_sink recover_init(struct recover *recover, const struct recover_opt
 			       const struct event_sink *next);
 void recover_release(struct recover *recover);
 /*
- * Where what was read goes: `early` hears of it at once (may be empty), `front` is the first stage that records pass,
+ * Where what was read goes: `early` listens of it at once (may be empty), `front` is the first stage that records pass,
  * and ends at the sink of recover_init(). Without this call that sink gets it.
  */
 void recover_connect(struct recover *recover, const struct event_sink *early, const struct event_sink *front);

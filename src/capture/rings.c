@@ -16,20 +16,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_MOST (32u << 20)
+#define RING_MAX (32u << 20)
 #define RING_USUAL (512u << 10) /* not less unless the limit of locked memory demands it */
 /*
  * For mappings and tasks: a thread can map files 100,000 times a second, which is 12 MiB. On a busy machine it takes a
  * while until wick gets a CPU, and then records stay for two rounds.
  */
 #define RING_MAPPINGS (4u << 20)
-#define ALL_MAPPINGS_MOST (64u << 20)
-#define ALL_RINGS_MOST (256u << 20) /* on a machine with many CPUs each ring gets less */
+#define ALL_MAPPINGS_MAX (64u << 20)
+#define ALL_RINGS_MAX (256u << 20) /* on a machine with many CPUs each ring gets less */
 #define RECORD_USUAL 1024u /* bytes of a sample without its stack copy */
-#define RECORDS_LEAST 8u /* that a ring has room for */
-#define RING_LEAST (32u << 10)
-#define RECORD_MOST 65536u
-#define ROUND_LEAST 20000000ull /* nanoseconds */
+#define RECORDS_MIN 8u /* that a ring has room for */
+#define RING_MIN (32u << 10)
+#define RECORD_MAX 65536u
+#define ROUND_MIN 20000000ull /* nanoseconds */
 /* A record's place: the number of its ring, and where in it. */
 #define PLACE_SHIFT 44
 #define PLACE_OFFSET ((1ull << PLACE_SHIFT) - 1)
@@ -126,7 +126,7 @@ static int map_ring(struct rings *rings, struct ring *ring, int fd, struct err *
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *start = mmap(NULL, page + rings->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (start == MAP_FAILED)
-		return errno == EPERM || (errno == ENOMEM && rings->size > RING_LEAST) ?
+		return errno == EPERM || (errno == ENOMEM && rings->size > RING_MIN) ?
 			       -EAGAIN :
 			       err_set(err, ERR_SYSTEM, "cannot map a ring buffer: %s", strerror(errno));
 	ring->page = start;
@@ -272,7 +272,7 @@ static uint64_t record_rate(const struct rings_options *options)
 		bool each = shape->period || event->attr.type == PERF_TYPE_TRACEPOINT ||
 			    (event->attr.sample_period && !event->attr.freq);
 		if (!event->by_engine)
-			rate += each ? RING_MOST : shape->frequency; /* RING_MOST: as often as it happens */
+			rate += each ? RING_MAX : shape->frequency; /* RING_MAX: as often as it happens */
 	}
 	return rate;
 }
@@ -280,8 +280,8 @@ static uint64_t record_rate(const struct rings_options *options)
 /* The largest copy of which a ring holds those of a quarter of a second, and some in any case. */
 static uint32_t copy_size(const struct rings *rings, const struct rings_options *options)
 {
-	uint32_t copy = STACK_SIZE_MOST;
-	uint64_t least = record_rate(options) / 4 > RECORDS_LEAST ? record_rate(options) / 4 : RECORDS_LEAST;
+	uint32_t copy = STACK_SIZE_MAX;
+	uint64_t least = record_rate(options) / 4 > RECORDS_MIN ? record_rate(options) / 4 : RECORDS_MIN;
 	while (copy > STACK_SIZE_USUAL && (RECORD_USUAL + copy) * least > rings->size)
 		copy = copy > 2 * STACK_SIZE_USUAL ? 2 * STACK_SIZE_USUAL : STACK_SIZE_USUAL;
 	return copy;
@@ -294,16 +294,16 @@ static uint32_t copy_size(const struct rings *rings, const struct rings_options 
 static size_t first_size(const struct rings_options *options)
 {
 	const struct attr_shape *shape = &options->shape;
-	uint32_t copy = shape->stack_size ? shape->stack_size : STACK_SIZE_MOST;
+	uint32_t copy = shape->stack_size ? shape->stack_size : STACK_SIZE_MAX;
 	uint64_t record = RECORD_USUAL + (shape->call_graph == CALL_GRAPH_DWARF ? copy : 0);
 	uint64_t rate = record_rate(options);
 	size_t size = RING_MAPPINGS, cpus = options->target->cpu_count;
-	uint64_t most = options->most < ALL_RINGS_MOST ? options->most : ALL_RINGS_MOST;
-	while (size > RING_USUAL && size * cpus > ALL_MAPPINGS_MOST)
+	uint64_t most = options->most < ALL_RINGS_MAX ? options->most : ALL_RINGS_MAX;
+	while (size > RING_USUAL && size * cpus > ALL_MAPPINGS_MAX)
 		size /= 2;
-	while (size < RING_MOST && size * 2 * cpus <= most && size < record * rate)
+	while (size < RING_MAX && size * 2 * cpus <= most && size < record * rate)
 		size *= 2;
-	while (size > RING_LEAST && size * cpus > most)
+	while (size > RING_MIN && size * cpus > most)
 		size /= 2;
 	return size;
 }
@@ -365,14 +365,14 @@ int rings_open(struct rings **ret_rings, struct rings_options *options, struct e
 	rings->items = mem_zalloc(rings->count, sizeof *rings->items);
 	rings->size = first_size(options);
 	rings->tracking = (uint32_t)options->events->count;
-	rings->scratch = mem_alloc(RECORD_MOST);
+	rings->scratch = mem_alloc(RECORD_MAX);
 	rings->decoder = perfdata_live_new();
 	for (size_t i = 0; i < rings->count; i++)
 		rings->items[i] = (struct ring){.cpu = target->cpus[i], .owner = -1};
 	int result;
 	shape_events(rings, options);
 	/* The limit of locked memory is shared by all rings: when one does not fit, all become smaller. */
-	while ((result = open_all(rings, options, err)) == -EAGAIN && rings->size > RING_LEAST) {
+	while ((result = open_all(rings, options, err)) == -EAGAIN && rings->size > RING_MIN) {
 		close_events(rings);
 		rings->size /= 2;
 		shape_events(rings, options);
@@ -579,7 +579,7 @@ static void look(struct rings *rings, size_t number)
 	if (!ring->page)
 		return;
 	uint64_t head = atomic_load_explicit((_Atomic __u64 *)&ring->page->data_head, memory_order_acquire);
-	size_t room = rings->size < 4 * RECORD_MOST ? rings->size / 4 : RECORD_MOST;
+	size_t room = rings->size < 4 * RECORD_MAX ? rings->size / 4 : RECORD_MAX;
 	ring->full |= head - ring->needed > rings->size - room;
 	while (ring->seen < head) {
 		const struct perf_event_header *record = record_at(rings, ring, ring->seen);
@@ -691,7 +691,7 @@ static void move_limit(struct rings *rings)
 	struct timespec time;
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	uint64_t now = (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
-	if (rings->guest && now - rings->limit_set < ROUND_LEAST)
+	if (rings->guest && now - rings->limit_set < ROUND_MIN)
 		return;
 	rings->limit = rings->largest_time;
 	rings->limit_set = now;

@@ -15,11 +15,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define THREADS_MOST 65536u
-#define FRAMES_MOST 64u /* of the kernel; /proc shows no more */
-#define HELD_MOST (64u << 20) /* bytes of stacks; threads beyond that lose their user part */
+#define THREADS_MAX 65536u
+#define FRAMES_MAX 64u /* of the kernel; /proc shows no more */
+#define HELD_MAX (64u << 20) /* bytes of stacks; threads beyond that lose their user part */
 #define PAGE 4096u
-#define PAGES_MOST 17u /* of one stack */
+#define PAGES_MAX 17u /* of one stack */
 
 struct kernel_frame {
 	str_id name; /* function, as /proc/PID/stack has it */
@@ -71,7 +71,7 @@ static bool read_turns(const struct sleeper *sleeper, uint64_t *ret_turns)
 static void note_thread(struct sleepers *sleepers, int32_t pid, int32_t tid)
 {
 	struct sleeper sleeper = {.pid = pid, .tid = tid};
-	if (sleepers->count >= THREADS_MOST || !read_turns(&sleeper, &sleeper.turns))
+	if (sleepers->count >= THREADS_MAX || !read_turns(&sleeper, &sleeper.turns))
 		return;
 	index_map_insert(&sleepers->map, hash_u64((uint32_t)tid), (uint32_t)sleepers->count);
 	MEM_ROOM(sleepers->items, sleepers->count, sleepers->capacity);
@@ -154,7 +154,7 @@ static void read_kernel_stack(struct sleepers *sleepers, struct sleeper *sleeper
 	FILE *file = open_file(sleeper, "stack");
 	struct kernel_frame frame;
 	sleeper->first_frame = sleepers->frame_count;
-	while (file && sleeper->frame_count < FRAMES_MOST &&
+	while (file && sleeper->frame_count < FRAMES_MAX &&
 	       getline(&sleepers->line, &sleepers->line_capacity, file) > 0) {
 		if (!parse_frame(sleepers, sleepers->line, &frame))
 			continue;
@@ -195,12 +195,12 @@ static bool read_registers(struct sleepers *sleepers, struct sleeper *sleeper)
 /* Page by page: the stack may end sooner. */
 static void read_user_stack(struct sleepers *sleepers, struct sleeper *sleeper, uint32_t most)
 {
-	struct iovec pages[PAGES_MOST];
+	struct iovec pages[PAGES_MAX];
 	size_t wanted = 0, count = 0;
 	uint64_t at = sleeper->registers[REGISTER_SP];
-	if (!at || sleepers->bytes.size + most > HELD_MOST)
+	if (!at || sleepers->bytes.size + most > HELD_MAX)
 		return;
-	for (; wanted < most && count < PAGES_MOST; count++) {
+	for (; wanted < most && count < PAGES_MAX; count++) {
 		size_t size = PAGE - at % PAGE;
 		size = size < most - wanted ? size : most - wanted;
 		pages[count] = (struct iovec){.iov_base = (void *)(uintptr_t)at, .iov_len = size};
@@ -256,7 +256,7 @@ static void find_addresses(struct sleepers *sleepers)
 static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, uint64_t cgroup,
 		const struct event_sink *sink)
 {
-	uint64_t chain[FRAMES_MOST + 1] = {(uint64_t)PERF_CONTEXT_KERNEL};
+	uint64_t chain[FRAMES_MAX + 1] = {(uint64_t)PERF_CONTEXT_KERNEL};
 	size_t count = 1;
 	for (size_t i = 0; i < sleeper->frame_count; i++) {
 		const struct kernel_frame *frame = &sleepers->frames[sleeper->first_frame + i];
@@ -286,7 +286,7 @@ static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, 
 	return sink->asleep(sink->context, &sample);
 }
 
-int sleepers_tell(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, struct cgroups *cgroups,
+int sleepers_emit(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, struct cgroups *cgroups,
 		  const struct event_sink *sink)
 {
 	int result = 0;

@@ -24,7 +24,7 @@ void sleepers_registers(void *sleepers, int32_t tid, const uint64_t *values);
  * And then: gives those that have not run since to `asleep` of the sink, with at most `stack_bytes` of their stack
  * and with `kernel` the kernel's part. Returns as the sink.
  */
-int sleepers_tell(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, struct cgroups *cgroups,
+int sleepers_emit(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, struct cgroups *cgroups,
 		  const struct event_sink *sink);
 
 #endif

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define OVERLAP 1024u /* bytes of the copy that are compared: several frames */
-#define HELD_MOST (64u << 20) /* bytes */
+#define HELD_MAX (64u << 20) /* bytes */
 #define HURRY 1000000000ull /* nanoseconds after the last one that was read */
 #define FIRST_HURRY 200000000ull /* and at the beginning, when it is not known whether there are any */
 
@@ -46,7 +46,7 @@ static int look_at(void *context, const struct event_sample *sample)
 	struct tails *tails = context;
 	struct unwind_registers registers;
 	if (tails->denied || sample->stack_size < OVERLAP || sample->stack_size < sample->stack_asked ||
-	    tails->held > HELD_MOST || (tails->members && !members_expects(tails->members, sample->pid, sample->tid)))
+	    tails->held > HELD_MAX || (tails->members && !members_expects(tails->members, sample->pid, sample->tid)))
 		return 0;
 	size_t most = stack_needs_of(tails->needs, sample->tid);
 	if (!most || !unwind_registers_from_perf(&registers, sample->user.abi, sample->user.mask, sample->user.values))
@@ -86,7 +86,7 @@ void tails_init(struct tails *tails, struct stack_needs *needs, struct members *
 	*tails = (struct tails){.needs = needs,
 				.members = members,
 				.last = now() - HURRY + FIRST_HURRY,
-				.room = mem_alloc((size_t)OVERLAP + STACK_TAIL_MOST)};
+				.room = mem_alloc((size_t)OVERLAP + STACK_TAIL_MAX)};
 	tails->guest = (struct rings_guest){.context = tails,
 					    .look = look,
 					    .early = {.context = tails, .sample = look_at, .fork = look_at_fork},

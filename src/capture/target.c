@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CPU_MOST (1 << 20)
+#define CPU_MAX (1 << 20)
 
 void target_init(struct target *target)
 {
@@ -59,7 +59,7 @@ static bool parse_cpus(struct target *target, const char *list)
 		long first = strtol(list, &end, 10), last = first;
 		if (*end == '-' && isdigit((unsigned char)end[1]))
 			last = strtol(end + 1, &end, 10);
-		if (last < first || last > CPU_MOST || (*end && *end != ','))
+		if (last < first || last > CPU_MAX || (*end && *end != ','))
 			return false;
 		for (long cpu = first; cpu <= last; cpu++)
 			add_cpu(target, (int32_t)cpu);

@@ -117,7 +117,7 @@ static void add_wakings(struct capture_events *events, bool wakers, const struct
 /* --- page faults --- */
 
 /* Whether the kernel can tell how large a page is (Linux 5.11). */
-static bool tells_page_size(void)
+static bool knows_page_size(void)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof attr,
@@ -141,7 +141,7 @@ static int add_faults(struct capture_events *events, struct err *err)
 		const char *name;
 		enum derive_rule rule;
 	} faults[] = {{"minor-faults", DERIVE_MINOR_FAULT}, {"major-faults", DERIVE_MAJOR_FAULT}};
-	bool page_size = tells_page_size();
+	bool page_size = knows_page_size();
 	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
 		int result = capture_events_parse(events, faults[i].name, err);
 		if (result)

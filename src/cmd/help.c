@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#define HELP_WIDTH_MOST 100 /* longer lines read badly */
+#define HELP_WIDTH_MAX 100 /* longer lines read badly */
 #define OPTION_COLUMN 28 /* where the help of an option starts */
 #define OPTION_COLUMN_NARROW 10 /* on narrow terminals it goes below its option */
 
@@ -156,7 +156,7 @@ static void add_exit_codes(struct buf *out, const struct command *command, size_
 
 void help_command(struct buf *out, const struct command *command, int width)
 {
-	size_t columns = width < HELP_WIDTH_MOST ? (size_t)width : HELP_WIDTH_MOST;
+	size_t columns = width < HELP_WIDTH_MAX ? (size_t)width : HELP_WIDTH_MAX;
 	buf_printf(out, "wick %s: ", command->name);
 	add_wrapped(out, command->summary, 7 + strlen(command->name), 0, columns);
 	buf_printf(out, "\nUsage: wick %s [options]%s%s\n", command->name, command->arguments ? " " : "",
@@ -175,7 +175,7 @@ void help_command(struct buf *out, const struct command *command, int width)
 
 void help_overview(struct buf *out, int width)
 {
-	size_t columns = width < HELP_WIDTH_MOST ? (size_t)width : HELP_WIDTH_MOST;
+	size_t columns = width < HELP_WIDTH_MAX ? (size_t)width : HELP_WIDTH_MAX;
 	buf_str(out, "wick " WICK_VERSION ": ");
 	add_wrapped(out, "a sampling profiler for Linux", 12, 0, columns);
 	buf_str(out, "\nUsage: wick COMMAND [options] [arguments]\n\nCommands:\n");

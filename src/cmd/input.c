@@ -239,7 +239,7 @@ void input_say_quality(const struct profile *profile, const struct input_options
 	struct buf text CLEANUP_BUF = {0};
 	quality_line(&profile->quality, &profile->strings, &text);
 	buf_char(&text, '\n');
-	quality_advice(&profile->quality, &profile->strings, QUALITY_ADVICE_MOST, &text);
+	quality_advice(&profile->quality, &profile->strings, QUALITY_ADVICE_MAX, &text);
 	for (const char *at = text.data; *at; at = strchr(at, '\n') + 1)
 		say_note("%.*s", (int)strcspn(at, "\n"), at);
 }

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #define LEAST (16ull << 20) /* less is not enough to do anything */
-#define DEFAULT_LEAST (256ull << 20)
+#define DEFAULT_MIN (256ull << 20)
 
 uint64_t max_memory_default(void)
 {
 	uint64_t all = memory_limit_read("").limit;
 	if (all == UINT64_MAX)
 		return all;
-	uint64_t least = all / 4 * 3 < DEFAULT_LEAST ? all / 4 * 3 : DEFAULT_LEAST;
+	uint64_t least = all / 4 * 3 < DEFAULT_MIN ? all / 4 * 3 : DEFAULT_MIN;
 	return all / 4 < least ? least : all / 4;
 }
 

@@ -11,7 +11,7 @@
 struct input_head {
 	int fd; /* −1: it could not be opened */
 	bool is_folder; /* of the kind that perf record --threads writes */
-	char bytes[IMPORT_HEAD_MOST];
+	char bytes[IMPORT_HEAD_MAX];
 	size_t size;
 };
 
@@ -29,7 +29,7 @@ void input_head_close(struct input_head *head);
 /* What to do with a recording. */
 struct recording_use {
 	struct profile *profile; /* gets it, or: */
-	void (*each)(void *context, struct codes *codes, const struct batch_sample *sample,
+	void (*each)(void *context, struct module_store *codes, const struct batch_sample *sample,
 		     const struct stack_frame *frames, size_t count);
 	void *context;
 	bool keep_order;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define MOST_INLINED 64
+#define MAX_INLINED 64
 
 /* The lines of one address, made once: most frames of a recording repeat. */
 struct frame_text {
@@ -119,23 +119,24 @@ static void add_frame(const struct script_format *format, struct buf *out, uint6
 
 /* What is known of one address. */
 struct place {
-	struct symbol_frame found[MOST_INLINED];
+	struct symbol_frame found[MAX_INLINED];
 	size_t count;
 	const char *module;
 };
 
-static void find_place(struct place *place, struct codes *codes, const struct stack_frame *frame)
+static void find_place(struct place *place, struct module_store *codes, const struct stack_frame *frame)
 {
-	struct code *code = frame->module == MODULE_NONE ? NULL : codes_get(codes, frame->module);
+	struct module_code *code = frame->module == MODULE_NONE ? NULL : module_store_get(codes, frame->module);
 	if (code)
-		place->count = (frame->exact ? code_find : code_find_call)(code, frame->address, frame->version,
-									   place->found, MOST_INLINED);
+		place->count = (frame->exact ? module_code_find : module_code_find_call)(
+			code, frame->address, frame->version, place->found, MAX_INLINED);
 	else
 		place->count = 0;
-	place->module = code ? code_module_name(code, frame->address) : "[unknown]";
+	place->module = code ? module_code_module_name(code, frame->address) : "[unknown]";
 }
 
-static struct frame_text make_frame(struct script_text *printer, struct codes *codes, const struct stack_frame *frame)
+static struct frame_text make_frame(struct script_text *printer, struct module_store *codes,
+				    const struct stack_frame *frame)
 {
 	const struct profile_filter *filter = printer->filter;
 	struct place place;
@@ -167,7 +168,7 @@ static struct frame_text make_frame(struct script_text *printer, struct codes *c
 	return text;
 }
 
-static const struct frame_text *frame_text(struct script_text *printer, struct codes *codes,
+static const struct frame_text *frame_text(struct script_text *printer, struct module_store *codes,
 					   const struct stack_frame *frame)
 {
 	uint64_t hash = hash_mix(frame->address ^ HASH_K0,
@@ -188,7 +189,8 @@ static const struct frame_text *frame_text(struct script_text *printer, struct c
 }
 
 /* Appends the stack; false when it does not fit the filters. */
-static bool add_stack(struct script_text *printer, struct codes *codes, const struct stack_frame *frames, size_t count)
+static bool add_stack(struct script_text *printer, struct module_store *codes, const struct stack_frame *frames,
+		      size_t count)
 {
 	const struct profile_filter *filter = printer->filter;
 	bool fits_module = !filter->modules, fits_function = !filter->functions;
@@ -204,7 +206,7 @@ static bool add_stack(struct script_text *printer, struct codes *codes, const st
 }
 
 /* The one address of a sample without call chain, behind the event: as it was recorded, without inlined frames. */
-static bool add_address(struct script_text *printer, struct codes *codes, const struct batch_sample *sample,
+static bool add_address(struct script_text *printer, struct module_store *codes, const struct batch_sample *sample,
 			const struct stack_frame *frame)
 {
 	const struct profile_filter *filter = printer->filter;
@@ -250,7 +252,7 @@ void script_text_next_recording(struct script_text *printer)
 	buf_clear(&printer->lines);
 }
 
-void script_text_sample(void *context, struct codes *codes, const struct batch_sample *sample,
+void script_text_sample(void *context, struct module_store *codes, const struct batch_sample *sample,
 			const struct stack_frame *frames, size_t count)
 {
 	struct script_text *printer = context;

@@ -47,7 +47,7 @@ void script_text_free(struct script_text *text);
 /* To be called before the samples of another recording: modules are numbered anew in each. */
 void script_text_next_recording(struct script_text *text);
 /* One sample; has the signature of the `each` of cmd/read_recording.h. */
-void script_text_sample(void *text, struct codes *codes, const struct batch_sample *sample,
+void script_text_sample(void *text, struct module_store *codes, const struct batch_sample *sample,
 			const struct stack_frame *frames, size_t count);
 bool script_text_printed(const struct script_text *text); /* at least one sample */
 

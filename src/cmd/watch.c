@@ -17,7 +17,7 @@
 #define FIRST_MS 300 /* until there is something to see */
 #define ESCAPE_MS 40 /* an Escape that nothing follows is the key */
 #define KEEP_SECONDS 61 /* the longest window, and the period it begins in */
-#define BUSY_MOST 120
+#define BUSY_MAX 120
 
 struct watch {
 	struct watch_options options;
@@ -25,13 +25,13 @@ struct watch {
 	struct live *live;
 	struct top_state state;
 	struct top_content content;
-	struct standings standings;
-	unsigned counted_window; /* that the standings are of */
-	bool standings_stale;
+	struct hot_functions hot_functions;
+	unsigned counted_window; /* that the hot_functions are of */
+	bool hot_functions_stale;
 	struct sample_list recent; /* samples of the window */
 	struct sample_list shown; /* those, or all of the profile: not its own memory */
 	struct top_meter meter;
-	double busy[BUSY_MOST];
+	double busy[BUSY_MAX];
 	size_t busy_count;
 	uint64_t active, last; /* time that was recorded, and when it was last looked at */
 	uint64_t next;
@@ -90,7 +90,7 @@ static void note_load(struct watch *watch, const struct sample_list *news, uint6
 		unit = (double)SECOND;
 	else if (load == TOP_CPUS)
 		unit = (double)watch->options.frequency;
-	if (watch->busy_count == BUSY_MOST)
+	if (watch->busy_count == BUSY_MAX)
 		memmove(watch->busy, watch->busy + 1, --watch->busy_count * sizeof *watch->busy);
 	watch->meter.most = load == TOP_CPUS ? watch->options.cpus : 0;
 	watch->busy[watch->busy_count++] = top_meter_add(&watch->meter, count / unit, until, time);
@@ -99,10 +99,10 @@ static void note_load(struct watch *watch, const struct sample_list *news, uint6
 static void count_all(struct watch *watch)
 {
 	const struct profile *profile = live_profile(watch->live);
-	standings_clear(&watch->standings);
-	standings_add(&watch->standings, profile, value_of(watch), watch->shown.items, watch->shown.count);
+	hot_functions_clear(&watch->hot_functions);
+	hot_functions_add(&watch->hot_functions, profile, value_of(watch), watch->shown.items, watch->shown.count);
 	watch->counted_window = watch->state.window;
-	watch->standings_stale = false;
+	watch->hot_functions_stale = false;
 }
 
 static void choose_samples(struct watch *watch)
@@ -122,10 +122,11 @@ static void build_content(struct watch *watch)
 {
 	const struct profile *profile = live_profile(watch->live);
 	choose_samples(watch);
-	if (watch->state.window != watch->counted_window || (watch->standings_stale && !watch->state.frozen))
+	if (watch->state.window != watch->counted_window || (watch->hot_functions_stale && !watch->state.frozen))
 		count_all(watch);
 	top_content_release(&watch->content);
-	top_content_build(&watch->content, &watch->state, profile, value_of(watch), &watch->standings, &watch->shown);
+	top_content_build(&watch->content, &watch->state, profile, value_of(watch), &watch->hot_functions,
+			  &watch->shown);
 }
 
 /* Takes what is new. */
@@ -141,10 +142,11 @@ static void refresh(struct watch *watch)
 	const struct sample_list *news = live_update(watch->live, watch->active, KEEP_SECONDS * SECOND);
 	note_load(watch, news, until, now());
 	bool grows = !watch->state.window && !watch->counted_window;
-	if (grows && !watch->standings_stale && !watch->state.frozen)
-		standings_add(&watch->standings, live_profile(watch->live), value_of(watch), news->items, news->count);
+	if (grows && !watch->hot_functions_stale && !watch->state.frozen)
+		hot_functions_add(&watch->hot_functions, live_profile(watch->live), value_of(watch), news->items,
+				  news->count);
 	else
-		watch->standings_stale = true;
+		watch->hot_functions_stale = true;
 	if (!watch->state.frozen)
 		build_content(watch);
 }
@@ -190,7 +192,7 @@ static void act(struct watch *watch, enum top_action action)
 		break;
 	case TOP_RESET:
 		live_reset(watch->live);
-		watch->standings_stale = true;
+		watch->hot_functions_stale = true;
 		build_content(watch);
 		break;
 	case TOP_REBUILD:
@@ -282,7 +284,7 @@ static void watch_free(struct watch *watch)
 	fullscreen_close(watch->screen);
 	top_content_release(&watch->content);
 	top_state_release(&watch->state);
-	standings_release(&watch->standings);
+	hot_functions_release(&watch->hot_functions);
 	live_free(watch->live);
 	free(watch->recent.items);
 	if (watch->wake >= 0)

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #define USUAL_HZ 99
-#define STACK_BYTES_MOST 65528 /* the most that perf copies of a stack */
-#define WICK_STACK_BYTES_MOST 63488 /* the most that wick record does */
+#define STACK_BYTES_MAX 65528 /* the most that perf copies of a stack */
+#define WICK_STACK_BYTES_MAX 63488 /* the most that wick record does */
 
 /* --- where stacks break --- */
 
@@ -23,17 +23,17 @@ static bool is_named(const struct advice_broken *broken, const char *name)
 	return false;
 }
 
-void advice_find_broken(struct advice_broken *broken, struct codes *codes, const uint64_t *amounts)
+void advice_find_broken(struct advice_broken *broken, struct module_store *codes, const uint64_t *amounts)
 {
-	module_id modules[REMEDIES_MOST];
+	module_id modules[REMEDIES_MAX];
 	size_t count = remedies_rank(codes, amounts, modules);
 	*broken = (struct advice_broken){.remedy = ""};
 	for (size_t i = 0; i < count; i++) {
-		struct code *code = codes_get(codes, modules[i]);
-		const char *name = last_part(code_shown_module(code));
+		struct module_code *code = module_store_get(codes, modules[i]);
+		const char *name = last_part(module_code_shown_module(code));
 		if (!*broken->remedy)
-			broken->remedy = code_stack_advice(code);
-		if (!is_named(broken, name) && broken->count < ADVICE_BROKEN_MOST)
+			broken->remedy = module_code_stack_advice(code);
+		if (!is_named(broken, name) && broken->count < ADVICE_BROKEN_MAX)
 			broken->modules[broken->count++] = name;
 	}
 }
@@ -45,17 +45,17 @@ static void advise_larger_copies(struct buf *out, const struct advice_facts *fac
 	uint32_t bytes = facts->stack_bytes;
 	if (facts->by_engine)
 		buf_str(out, "stacks of a program that has just started were larger than their copies: record longer");
-	else if (facts->by_wick && bytes && bytes < WICK_STACK_BYTES_MOST)
-		buf_printf(out, "stack copies were too small: record with --stack-size %u", WICK_STACK_BYTES_MOST);
+	else if (facts->by_wick && bytes && bytes < WICK_STACK_BYTES_MAX)
+		buf_printf(out, "stack copies were too small: record with --stack-size %u", WICK_STACK_BYTES_MAX);
 	else if (facts->by_wick && bytes)
 		buf_printf(out,
 			   "stacks are larger than the largest stack copy (%u bytes): record as root with --engine bpf",
-			   WICK_STACK_BYTES_MOST);
+			   WICK_STACK_BYTES_MAX);
 	else if (facts->by_wick)
 		buf_str(out, "stacks are larger than their copies: record as root with --engine bpf"); /* of a file */
-	else if (bytes < STACK_BYTES_MOST)
+	else if (bytes < STACK_BYTES_MAX)
 		buf_printf(out, "stack copies (%u bytes) were too small: record with --call-graph dwarf,%u", bytes,
-			   STACK_BYTES_MOST);
+			   STACK_BYTES_MAX);
 	else
 		buf_printf(out, "stacks are larger than the largest stack copy of perf (%u bytes)", bytes);
 }
@@ -181,7 +181,7 @@ void advice_on_lost_records(struct buf *out, const struct advice_facts *facts)
 
 /* --- what cannot be seen --- */
 
-void advice_on_names(struct buf *out, const struct codes *codes, const struct profile *profile)
+void advice_on_names(struct buf *out, const struct module_store *codes, const struct profile *profile)
 {
 	bool evaluates = false, named = false;
 	for (size_t i = 0; i < profile->function_count; i++) {

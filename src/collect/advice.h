@@ -7,11 +7,11 @@
 #include "profile/profile.h"
 #include "symbolize/remedies.h"
 
-#define ADVICE_BROKEN_MOST 3
+#define ADVICE_BROKEN_MAX 3
 
 /* Where stacks end as STACK_BROKEN. */
 struct advice_broken {
-	const char *modules[ADVICE_BROKEN_MOST]; /* where most of them do, the first one most */
+	const char *modules[ADVICE_BROKEN_MAX]; /* where most of them do, the first one most */
 	size_t count;
 	const char *remedy; /* ""; else what makes such stacks complete */
 };
@@ -27,12 +27,12 @@ struct advice_facts {
 };
 
 /* `amounts`: how many stacks, by module id + 1 of their outermost frame. Names stay as long as `codes`. */
-void advice_find_broken(struct advice_broken *broken, struct codes *codes, const uint64_t *amounts);
+void advice_find_broken(struct advice_broken *broken, struct module_store *codes, const uint64_t *amounts);
 
 /* One line, with all reasons; with their shares if there are several. Adds nothing when no stack ended early. */
 void advice_on_truncated(struct buf *out, const struct advice_facts *facts);
 /* How functions get names that are not in the profile at all: those of Python. Adds nothing when there are none. */
-void advice_on_names(struct buf *out, const struct codes *codes, const struct profile *profile);
+void advice_on_names(struct buf *out, const struct module_store *codes, const struct profile *profile);
 /* What helps against lost samples, and against lost records of mappings and tasks. */
 void advice_on_lost(struct buf *out, const struct advice_facts *facts);
 void advice_on_lost_records(struct buf *out, const struct advice_facts *facts);

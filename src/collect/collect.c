@@ -42,7 +42,7 @@ struct collector {
 	struct collect_options options;
 	struct modules modules;
 	struct processes processes;
-	struct codes codes;
+	struct module_store codes;
 	struct stack_needs needs;
 	struct collect_tap tap;
 	struct source_facts *sources; /* by event */
@@ -81,11 +81,11 @@ struct collector *collector_new(const struct collect_options *options)
 		collector->options.max_depth = DEFAULT_DEPTH;
 	modules_init(&collector->modules);
 	processes_init(&collector->processes, &collector->modules);
-	codes_init(&collector->codes, &collector->modules, &options->symbols);
+	module_store_init(&collector->codes, &collector->modules, &options->symbols);
 	collector->codes.debuginfod = options->debuginfod;
 	collector->codes.fetch_at_once = !makes_profile(options);
 	if (options->live)
-		codes_set_live(&collector->codes);
+		module_store_set_live(&collector->codes);
 	collector->worker_count = options->threads ? options->threads : parallel_cores();
 	if (options->keep_order || options->each)
 		collector->worker_count = 1;
@@ -157,7 +157,7 @@ void collector_free(struct collector *collector)
 		pthread_mutex_destroy(&worker->lock);
 	}
 	batch_queue_free(collector->queue);
-	codes_release(&collector->codes);
+	module_store_release(&collector->codes);
 	processes_release(&collector->processes);
 	modules_release(&collector->modules);
 	free(collector->workers);
@@ -456,7 +456,7 @@ static int take_mmap(void *context, const struct event_mmap *mmap)
 	const struct build_id *build_id = build_id_of(collector, mmap);
 	uint64_t end;
 	if (mmap->kernel && mmap->path[0] == '[')
-		codes_kernel_mapping(&collector->codes, mmap->path, mmap->offset, build_id);
+		module_store_kernel_mapping(&collector->codes, mmap->path, mmap->offset, build_id);
 	if (__builtin_add_overflow(mmap->start, mmap->length, &end))
 		end = UINT64_MAX;
 	processes_mmap(&collector->processes, pid,
@@ -464,7 +464,7 @@ static int take_mmap(void *context, const struct event_mmap *mmap)
 			       .start = mmap->start,
 			       .end = end,
 			       .offset = mmap->offset,
-			       .module = codes_add_module(&collector->codes, mmap->path, build_id, pid),
+			       .module = module_store_add(&collector->codes, mmap->path, build_id, pid),
 		       });
 	return 0;
 }
@@ -475,7 +475,7 @@ static int take_comm(void *context, const struct event_comm *comm)
 	measure_time(&collector->measure, comm->time);
 	processes_comm(&collector->processes, comm->pid, comm->tid, comm->comm, comm->exec);
 	if (comm->exec)
-		codes_process_changed(&collector->codes, comm->pid);
+		module_store_process_changed(&collector->codes, comm->pid);
 	return 0;
 }
 
@@ -485,7 +485,7 @@ static int take_fork(void *context, const struct event_task *task)
 	measure_time(&collector->measure, task->time);
 	processes_fork(&collector->processes, task->pid, task->tid, task->parent_pid, task->parent_tid);
 	if (task->pid != task->parent_pid)
-		codes_process_changed(&collector->codes, task->pid);
+		module_store_process_changed(&collector->codes, task->pid);
 	return 0;
 }
 
@@ -520,7 +520,7 @@ static int take_ksymbol(void *context, const struct event_ksymbol *symbol)
 {
 	struct collector *collector = context;
 	if (!symbol->unregister)
-		codes_kernel_symbol(&collector->codes, symbol->address, symbol->length, symbol->name);
+		module_store_kernel_symbol(&collector->codes, symbol->address, symbol->length, symbol->name);
 	return 0;
 }
 
@@ -583,7 +583,7 @@ void collector_follow(struct collector *collector, unsigned worker, struct profi
 	pthread_mutex_unlock(&followed->lock);
 }
 
-struct codes *collector_codes(struct collector *collector)
+struct module_store *collector_codes(struct collector *collector)
 {
 	return &collector->codes;
 }
@@ -645,7 +645,7 @@ static bool has_kernel_frames(const struct profile *addresses)
 
 static void *open_kernel(void *codes)
 {
-	codes_open_kernel(codes);
+	module_store_open_kernel(codes);
 	return NULL;
 }
 
@@ -674,7 +674,7 @@ void collector_finish(struct collector *collector, struct profile *profile)
 	for (unsigned i = 0; i < collector->worker_count; i++)
 		addresses[i] = &collector->workers[i].tally.profile;
 	if (collector->options.followed || collector->options.live)
-		codes_reread_maps(&collector->codes);
+		module_store_reread_maps(&collector->codes);
 	struct symbolize_options options = {
 		.threads = collector->options.threads ? collector->options.threads : parallel_cores(),
 		.keep_lines = collector->options.keep_lines,

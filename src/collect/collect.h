@@ -72,7 +72,7 @@ unsigned collector_worker_count(const struct collector *collector);
 void collector_follow(struct collector *collector, unsigned worker, struct profile_follower *follower,
 		      struct profile *addresses, struct sample_list *news);
 /* The code of the modules that the frames of `each` name. */
-struct codes *collector_codes(struct collector *collector);
+struct module_store *collector_codes(struct collector *collector);
 /* What was missing of the stacks that were unwound so far, for who records. */
 struct stack_needs *collector_stack_needs(struct collector *collector);
 /* Waits for the workers: from here on nothing calls `each`. collector_finish() does it by itself. */

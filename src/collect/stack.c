@@ -6,7 +6,7 @@
 
 #define PLACES_LOG2 15
 
-void stack_maker_init(struct stack_maker *maker, struct codes *codes, size_t max_depth)
+void stack_maker_init(struct stack_maker *maker, struct module_store *codes, size_t max_depth)
 {
 	*maker = (struct stack_maker){.codes = codes, .max_depth = max_depth};
 	maker->addresses = mem_alloc(max_depth * sizeof *maker->addresses);
@@ -25,7 +25,7 @@ void stack_maker_release(struct stack_maker *maker)
 	free(maker->places);
 }
 
-struct code *stack_maker_code(struct stack_maker *maker, module_id module)
+struct module_code *stack_maker_code(struct stack_maker *maker, module_id module)
 {
 	if (module >= maker->known_capacity) {
 		size_t old = maker->known_capacity;
@@ -33,7 +33,7 @@ struct code *stack_maker_code(struct stack_maker *maker, module_id module)
 		memset(maker->known + old, 0, (maker->known_capacity - old) * sizeof *maker->known);
 	}
 	if (!maker->known[module])
-		maker->known[module] = codes_get(maker->codes, module);
+		maker->known[module] = module_store_get(maker->codes, module);
 	return maker->known[module];
 }
 
@@ -64,11 +64,11 @@ static struct stack_frame frame_at(struct stack_maker *maker, uint64_t ip, bool 
 	struct stack_frame frame = {
 		.module = MODULE_NONE, .kernel = kernel, .exact = exact, .address = ip, .offset = ip};
 	if (mapping) {
-		struct code *code = stack_maker_code(maker, mapping->module);
+		struct module_code *code = stack_maker_code(maker, mapping->module);
 		frame.module = mapping->module;
-		frame.address = code_address(code, mapping, ip);
-		frame.version = code_version(code, frame.address, maker->sample->monotonic);
-		if (code_is_file(code))
+		frame.address = module_code_address(code, mapping, ip);
+		frame.version = module_code_version(code, frame.address, maker->sample->monotonic);
+		if (module_code_is_file(code))
 			frame.offset = ip - mapping->start + mapping->offset;
 	}
 	if (maker->identify)
@@ -146,14 +146,14 @@ static struct unwind_place find_place(void *context, uint64_t ip)
 	const struct mapping *mapping = find_user(maker, ip);
 	if (!mapping)
 		return (struct unwind_place){0};
-	struct code *code = stack_maker_code(maker, mapping->module);
+	struct module_code *code = stack_maker_code(maker, mapping->module);
 	struct unwind_place jit = {.mapped = true};
-	jit.table = code_jit_table(code, ip, maker->sample->monotonic, &jit.start, &jit.end);
+	jit.table = module_code_jit_table(code, ip, maker->sample->monotonic, &jit.start, &jit.end);
 	if (jit.table)
 		return jit;
 	return (struct unwind_place){
-		.table = code_unwind_table(code),
-		.bias = ip - code_address(code, mapping, ip),
+		.table = module_code_unwind_table(code),
+		.bias = ip - module_code_address(code, mapping, ip),
 		.mapped = true,
 		.start = mapping->start,
 		.end = mapping->end,
@@ -166,8 +166,8 @@ static bool read_code(void *context, uint64_t address, uint8_t *bytes, size_t si
 	const struct mapping *mapping = find_user(maker, address);
 	if (!mapping)
 		return false;
-	struct code *code = stack_maker_code(maker, mapping->module);
-	return code_read(code, code_address(code, mapping, address), bytes, size);
+	struct module_code *code = stack_maker_code(maker, mapping->module);
+	return code_read(code, module_code_address(code, mapping, address), bytes, size);
 }
 
 /* How many addresses before (and with) chain[at] are those before (and with) the last one that was unwound. */

@@ -15,7 +15,7 @@ struct stack_frame {
 	uint64_t ip; /* as it was recorded or found on the stack */
 	uint64_t address; /* to look up: in the module's own address space, minus one for return addresses */
 	uint64_t offset; /* the same as an offset in the mapped file; `address` outside files */
-	uint32_t version; /* of just-in-time code, see code_version() */
+	uint32_t version; /* of just-in-time code, see module_code_version() */
 	uint32_t id; /* what stack_maker.identify made of it */
 };
 
@@ -28,8 +28,8 @@ struct stack_place {
 
 /* What a thread that makes stacks needs; one per thread. */
 struct stack_maker {
-	struct codes *codes;
-	struct code **known; /* by module: codes already asked for */
+	struct module_store *codes;
+	struct module_code **known; /* by module: codes already asked for */
 	size_t known_capacity;
 	size_t max_depth;
 	struct stack_frame *frames; /* the result, innermost first */
@@ -49,9 +49,9 @@ struct stack_maker {
 	void *identify_context;
 };
 
-void stack_maker_init(struct stack_maker *maker, struct codes *codes, size_t max_depth);
+void stack_maker_init(struct stack_maker *maker, struct module_store *codes, size_t max_depth);
 void stack_maker_release(struct stack_maker *maker);
-struct code *stack_maker_code(struct stack_maker *maker, module_id module);
+struct module_code *stack_maker_code(struct stack_maker *maker, module_id module);
 
 /* Fills maker->frames. Where a stack ends at an address outside all code, that frame is its outermost one. */
 enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *sample);

@@ -12,8 +12,8 @@
 #define STACK_NEEDS_SLOTS_LOG2 12
 #define STACK_TAIL_FIRST (512u << 10) /* is read of one of which nothing is known */
 #define STACK_TAIL_USUAL (128u << 10) /* of one that needs some, at least */
-#define STACK_TAIL_LEAST 4096u /* less is as good as none */
-#define STACK_TAIL_MOST (1u << 20)
+#define STACK_TAIL_MIN 4096u /* less is as good as none */
+#define STACK_TAIL_MAX (1u << 20)
 
 struct stack_needs {
 	/* Bytes; 0: not known, 1: none. */
@@ -33,7 +33,7 @@ static inline size_t stack_needs_of(struct stack_needs *needs, int32_t tid)
 	size_t wanted = 2 * (size_t)bytes;
 	if (bytes <= 1)
 		return bytes ? 0 : STACK_TAIL_FIRST;
-	return wanted < STACK_TAIL_USUAL ? STACK_TAIL_USUAL : wanted < STACK_TAIL_MOST ? wanted : STACK_TAIL_MOST;
+	return wanted < STACK_TAIL_USUAL ? STACK_TAIL_USUAL : wanted < STACK_TAIL_MAX ? wanted : STACK_TAIL_MAX;
 }
 
 /* A full copy was unwound: of the `size` bytes that were read above it the first `used` were needed. */
@@ -42,11 +42,11 @@ static inline void stack_needs_learn(struct stack_needs *needs, int32_t tid, siz
 {
 	_Atomic uint32_t *slot = stack_needs_slot(needs, tid);
 	uint32_t known = atomic_load_explicit(slot, memory_order_relaxed), bytes = known;
-	uint32_t less = known > STACK_TAIL_LEAST ? known - known / 32 : 1; /* a few stacks are not as deep */
+	uint32_t less = known > STACK_TAIL_MIN ? known - known / 32 : 1; /* a few stacks are not as deep */
 	if (used && !cut)
-		bytes = used > less ? (uint32_t)used : less > 1 ? less : STACK_TAIL_LEAST;
+		bytes = used > less ? (uint32_t)used : less > 1 ? less : STACK_TAIL_MIN;
 	else if (cut && size)
-		bytes = STACK_TAIL_MOST;
+		bytes = STACK_TAIL_MAX;
 	else if (cut)
 		bytes = known > 1 ? known : 0;
 	else

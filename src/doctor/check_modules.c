@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define LOOKED_AT 4096 /* functions per file: enough for a share */
-#define MODULES_MOST 65536
+#define MODULES_MAX 65536
 
 extern char **environ;
 
@@ -100,7 +100,7 @@ static bool has_module(const struct check_modules *modules, const char *path)
 
 static void add_module(struct check_modules *modules, const char *path)
 {
-	if (has_module(modules, path) || modules->count == MODULES_MOST)
+	if (has_module(modules, path) || modules->count == MODULES_MAX)
 		return;
 	MEM_ROOM(modules->items, modules->count, modules->capacity);
 	modules->items[modules->count++] = (struct check_module){.path = mem_strdup(path)};
@@ -160,7 +160,7 @@ int check_modules_of_process(struct check_modules *modules, int pid, struct err 
 	char *line = NULL;
 	size_t room = 0;
 	errno = 0;
-	while (getline(&line, &room, maps) > 0 && modules->count < MODULES_MOST) {
+	while (getline(&line, &room, maps) > 0 && modules->count < MODULES_MAX) {
 		char permissions[5];
 		int name_at = 0;
 		line[strcspn(line, "\n")] = '\0';
@@ -254,7 +254,7 @@ static int ask_loader(struct check_modules *modules, const char *loader, const c
 	FILE *in = fdopen(ends[0], "r");
 	char *line = NULL;
 	size_t room = 0;
-	while (!error && in && getline(&line, &room, in) > 0 && modules->count < MODULES_MOST)
+	while (!error && in && getline(&line, &room, in) > 0 && modules->count < MODULES_MAX)
 		take_loader_line(modules, line);
 	free(line);
 	if (in)

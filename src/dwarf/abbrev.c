@@ -8,14 +8,14 @@
 #include "base/hash.h"
 
 /* Compilers use some thirty at most; without a bound, a hostile DIE of one byte could cost thousands of attributes. */
-#define ATTRIBUTES_MOST 250
-#define STEP_MOST 0xfff
+#define ATTRIBUTES_MAX 250
+#define STEP_MAX 0xfff
 
 static void add_step(struct dwarf_abbrevs *table, struct dwarf_abbrev *abbrev, unsigned rule, unsigned amount)
 {
 	if (rule == STEP_FIXED && abbrev->step_count) {
 		uint16_t *last = &table->steps[table->step_count - 1];
-		if (*last >> 12 == STEP_FIXED && *last + amount <= STEP_MOST) {
+		if (*last >> 12 == STEP_FIXED && *last + amount <= STEP_MAX) {
 			*last = (uint16_t)(*last + amount);
 			return;
 		}
@@ -103,7 +103,7 @@ static bool read_abbrev(struct dwarf_abbrevs *table, const struct dwarf_unit *un
 	for (unsigned count = 0;; count++) {
 		uint64_t name = cursor_uleb(cursor), form = cursor_uleb(cursor);
 		int64_t implicit = form == DW_FORM_implicit_const ? cursor_sleb(cursor) : 0;
-		if (cursor->bad || count > ATTRIBUTES_MOST)
+		if (cursor->bad || count > ATTRIBUTES_MAX)
 			return false;
 		if (!name && !form)
 			break;

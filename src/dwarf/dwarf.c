@@ -3,13 +3,13 @@
 #include "dwarf/private.h"
 
 /* Units that claim one address: more than a few do so only in hostile files. */
-#define CANDIDATES_MOST 16
+#define CANDIDATES_MAX 16
 /* Entries of range lists that any file may have read. */
-#define RANGES_LEAST 65536
+#define RANGES_MIN 65536
 /* Bytes of line tables that are read, by their section: units and split units may share one. */
 #define LINES_FACTOR 4
 /* DIEs that are read to make names: a second's worth. */
-#define DIES_MOST ((int64_t)1 << 24)
+#define DIES_MAX ((int64_t)1 << 24)
 
 static void read_code_segments(struct dwarf *dwarf, const struct elf_file *elf)
 {
@@ -60,9 +60,9 @@ int dwarf_open(struct dwarf **ret_dwarf, const struct dwarf_files *files, struct
 		dwarf_close(dwarf);
 		return err_set(err, ERR_EMPTY, "the file has no debug information");
 	}
-	atomic_store(&dwarf->dies_left, DIES_MOST);
+	atomic_store(&dwarf->dies_left, DIES_MAX);
 	atomic_store(&dwarf->lines_left, LINES_FACTOR * (int64_t)dwarf->main.sections.line.size);
-	atomic_store(&dwarf->ranges_left, dwarf_ranges_allowance(&dwarf->main.sections) + RANGES_LEAST);
+	atomic_store(&dwarf->ranges_left, dwarf_ranges_allowance(&dwarf->main.sections) + RANGES_MIN);
 	read_code_segments(dwarf, files->elf);
 	dwarf_index_build(dwarf, section_bytes(files->elf, ".debug_aranges"));
 	*ret_dwarf = dwarf;
@@ -188,7 +188,7 @@ size_t dwarf_find(struct dwarf *dwarf, uint64_t address, struct dwarf_frame *fra
 	struct dwarf_unit *only_line = NULL, *asked = NULL;
 	struct answer answer = {.frames = frames, .most = most};
 	size_t at = SIZE_MAX;
-	for (unsigned tries = 0; tries < CANDIDATES_MOST; tries++) {
+	for (unsigned tries = 0; tries < CANDIDATES_MAX; tries++) {
 		at = dwarf_index_find(&dwarf->index, address, at);
 		if (at == SIZE_MAX)
 			break;

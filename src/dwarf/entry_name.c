@@ -8,7 +8,7 @@
 #include "base/hash.h"
 
 /* Three are enough for honest files; a chain in a circle must end. */
-#define HOPS_MOST 12
+#define HOPS_MAX 12
 
 struct dwarf_named {
 	const struct dwarf_file *file;
@@ -79,7 +79,7 @@ static struct dwarf_name resolve(struct dwarf_file *file, uint64_t offset, struc
 {
 	struct dwarf_name name = {0};
 	struct dwarf_unit *unit = dwarf_file_unit(file, offset);
-	for (unsigned hops = 0; unit && hops < HOPS_MOST; hops++) {
+	for (unsigned hops = 0; unit && hops < HOPS_MAX; hops++) {
 		dwarf_unit_root(unit); /* strings by index need its bases */
 		struct name_values values = {0};
 		if (!read_values(unit, offset, &values))

@@ -2,7 +2,7 @@
 #include "dwarf/private.h"
 
 /* Attributes a directory or file has in DWARF 5: path, directory, size, time, checksum, and what vendors add. */
-#define CONTENTS_MOST 16
+#define CONTENTS_MAX 16
 
 static void add_directory(struct dwarf_lines *lines, const char *name)
 {
@@ -40,9 +40,9 @@ static bool read_old_tables(struct dwarf_lines *lines, struct cursor *cursor)
 /* Entries as their format says; `files` or directories. */
 static bool read_table(struct dwarf_lines *lines, const struct dwarf_unit *unit, struct cursor *cursor, bool files)
 {
-	struct dwarf_attribute contents[CONTENTS_MOST];
+	struct dwarf_attribute contents[CONTENTS_MAX];
 	unsigned content_count = cursor_u8(cursor);
-	if (content_count > CONTENTS_MOST)
+	if (content_count > CONTENTS_MAX)
 		return false;
 	for (unsigned i = 0; i < content_count; i++) {
 		uint64_t type = cursor_uleb(cursor), form = cursor_uleb(cursor);

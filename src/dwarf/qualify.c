@@ -8,10 +8,10 @@
 #include "name/demangle.h"
 #include "name/short_name.h"
 
-#define DEPTH_MOST 16 /* of scopes and of types, each in the other: honest files have less */
-#define TEXT_MOST 8192
-#define HOPS_MOST 12
-#define PARAMETERS_MOST 64
+#define DEPTH_MAX 16 /* of scopes and of types, each in the other: honest files have less */
+#define TEXT_MAX 8192
+#define HOPS_MAX 12
+#define PARAMETERS_MAX 64
 
 static void put_type(struct buf *out, struct dwarf_unit *unit, const struct dwarf_value *type, unsigned depth);
 static void put_function(struct buf *out, const struct dwarf_die *die, bool with_return, unsigned depth);
@@ -24,7 +24,7 @@ static bool is_class(unsigned tag)
 /* A name of the file, which may be as long as that. */
 static void put_text(struct buf *out, const char *text)
 {
-	buf_add(out, text, strnlen(text, TEXT_MOST));
+	buf_add(out, text, strnlen(text, TEXT_MAX));
 }
 
 /* --- parameters --- */
@@ -69,7 +69,7 @@ static void put_parameters(struct buf *out, const struct dwarf_die *die, bool *r
 	struct dwarf_die child;
 	unsigned count = 0;
 	buf_char(out, '(');
-	while (die->children && count < PARAMETERS_MOST && out->size < TEXT_MOST &&
+	while (die->children && count < PARAMETERS_MAX && out->size < TEXT_MAX &&
 	       dwarf_die_next(&child, die->unit, &cursor) && child.tag != DW_TAG_lexical_block) {
 		dwarf_die_skip_children(&child, &cursor);
 		if (child.tag == DW_TAG_unspecified_parameters) {
@@ -166,7 +166,7 @@ static void put_scope(struct buf *out, struct dwarf_unit *unit, uint64_t offset,
 	       scopes->items[scope].tag != DW_TAG_namespace && !is_class(scopes->items[scope].tag))
 		scope = scopes->items[scope].parent;
 	struct dwarf_die die;
-	if (scope == DWARF_NONE || !depth || out->size > TEXT_MOST ||
+	if (scope == DWARF_NONE || !depth || out->size > TEXT_MAX ||
 	    !dwarf_die_read(&die, unit, unit->offset + scopes->items[scope].start))
 		return;
 	if (die.tag != DW_TAG_subprogram) /* a function's name says where it is */
@@ -252,7 +252,7 @@ static void put_type(struct buf *out, struct dwarf_unit *unit, const struct dwar
 	struct buf declarators CLEANUP_BUF = {0};
 	struct dwarf_value next = *type;
 	buf_str(&declarators, "");
-	for (unsigned hops = 0; hops < HOPS_MOST; hops++) {
+	for (unsigned hops = 0; hops < HOPS_MAX; hops++) {
 		uint64_t offset;
 		struct dwarf_die die;
 		if (next.kind == VALUE_NONE || !dwarf_follow(&unit, &offset, &next) ||
@@ -260,7 +260,7 @@ static void put_type(struct buf *out, struct dwarf_unit *unit, const struct dwar
 			break;
 		const char *declarator = declarator_of(die.tag);
 		if (!declarator) {
-			if (depth && out->size < TEXT_MOST)
+			if (depth && out->size < TEXT_MAX)
 				put_named_type(out, &die, declarators.data, depth - 1);
 			return;
 		}
@@ -336,9 +336,9 @@ static void put_instance_name(struct buf *out, const struct dwarf_die *die, unsi
 	struct dwarf_die child;
 	unsigned count = 0;
 	size_t length = template_name_length(die->name);
-	buf_add(out, die->name, length < TEXT_MOST ? length : TEXT_MOST);
+	buf_add(out, die->name, length < TEXT_MAX ? length : TEXT_MAX);
 	buf_char(out, '<');
-	while (count < PARAMETERS_MOST && out->size < TEXT_MOST && dwarf_die_next(&child, die->unit, &cursor) &&
+	while (count < PARAMETERS_MAX && out->size < TEXT_MAX && dwarf_die_next(&child, die->unit, &cursor) &&
 	       child.tag != DW_TAG_formal_parameter && child.tag != DW_TAG_lexical_block) {
 		dwarf_die_skip_children(&child, &cursor);
 		if (child.tag != DW_TAG_template_type_parameter && child.tag != DW_TAG_template_value_parameter)
@@ -355,7 +355,7 @@ static void put_instance_name(struct buf *out, const struct dwarf_die *die, unsi
 /* Follows what a DIE is an instance or a definition of to the declaration; fills *die with it. */
 static void find_declaration(struct dwarf_die *die)
 {
-	for (unsigned hops = 0; hops < HOPS_MOST && !die->linkage; hops++) {
+	for (unsigned hops = 0; hops < HOPS_MAX && !die->linkage; hops++) {
 		struct dwarf_unit *unit = die->unit;
 		uint64_t offset;
 		struct dwarf_die next;
@@ -423,6 +423,6 @@ bool dwarf_qualify(struct buf *out, struct dwarf_unit *unit, uint64_t offset)
 	if (!is_cplusplus(unit) || !dwarf_die_read(&die, unit, offset) || !die.name || die.external ||
 	    die.tag != DW_TAG_subprogram)
 		return false;
-	put_function(out, &die, true, DEPTH_MOST);
+	put_function(out, &die, true, DEPTH_MAX);
 	return true;
 }

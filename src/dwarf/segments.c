@@ -2,7 +2,7 @@
 #include "dwarf/private.h"
 
 /* A range that begins before what surrounds it is put below it. Few lie above it, except in hostile files. */
-#define SHIFT_MOST 64
+#define SHIFT_MAX 64
 #define SORT_RUN 12
 
 /* Where they begin together, what surrounds comes first. */
@@ -87,7 +87,7 @@ static void close_until(struct sweep *sweep, uint64_t address)
 static void open_range(struct sweep *sweep, const struct dwarf_range *range)
 {
 	MEM_ROOM(sweep->open, sweep->count, sweep->capacity);
-	size_t at = sweep->count++, least = at > SHIFT_MOST ? at - SHIFT_MOST : 0;
+	size_t at = sweep->count++, least = at > SHIFT_MAX ? at - SHIFT_MAX : 0;
 	for (; at > least && sweep->open[at - 1]->depth > range->depth; at--)
 		sweep->open[at] = sweep->open[at - 1];
 	sweep->open[at] = range;

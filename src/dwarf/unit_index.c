@@ -5,7 +5,7 @@
 #include "dwarf/private.h"
 
 /* Ranges looked at on the way back to one that reaches far: one such range must not make each look-up long. */
-#define STEPS_MOST 10000
+#define STEPS_MAX 10000
 
 static void add_unit_range(struct dwarf_index *index, struct dwarf_unit *unit, uint64_t low, uint64_t high)
 {
@@ -115,7 +115,7 @@ size_t dwarf_index_find(const struct dwarf_index *index, uint64_t address, size_
 			high = middle;
 	}
 	unsigned steps = 0;
-	for (; low && index->ranges[low - 1].reach > address && steps < STEPS_MOST; low--, steps++)
+	for (; low && index->ranges[low - 1].reach > address && steps < STEPS_MAX; low--, steps++)
 		if (index->ranges[low - 1].high > address)
 			return low - 1;
 	return SIZE_MAX;

@@ -8,17 +8,17 @@
 #include <string.h>
 #include <time.h>
 
-#define FULL_COPY (LAYOUT_COPY_MOST - 4096u) /* bytes of a copy that has no room for another page */
+#define FULL_COPY (LAYOUT_COPY_MAX - 4096u) /* bytes of a copy that has no room for another page */
 #define CHUNK 4096 /* elements of the map that are read at a time */
 #define MARKERS 2 /* in a chain: where the kernel's part begins, and that of user space */
-#define RETIRED_LEAST 1024 /* stacks; fewer are not worth making room */
+#define RETIRED_MIN 1024 /* stacks; fewer are not worth making room */
 
 void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, const struct engine_options *options)
 {
 	*counts = (struct bpf_counts){.maps = *maps, .copy_bytes = options->copy_bytes, .faults = options->faults};
 	bpf_held_init(&counts->held);
 	bpf_held_init(&counts->asleep);
-	counts->chain = mem_alloc((MARKERS + LAYOUT_KERNEL_MOST + LAYOUT_FRAMES_MOST) * sizeof *counts->chain);
+	counts->chain = mem_alloc((MARKERS + LAYOUT_KERNEL_MAX + LAYOUT_FRAMES_MAX) * sizeof *counts->chain);
 }
 
 static void forget_all(struct bpf_counts *counts)
@@ -106,7 +106,7 @@ static void add_stack(struct bpf_counts *counts, struct bpf_stack stack)
 static void make_room(struct bpf_counts *counts)
 {
 	size_t count = counts->count;
-	if (counts->retired < RETIRED_LEAST || counts->retired < count / 2)
+	if (counts->retired < RETIRED_MIN || counts->retired < count / 2)
 		return;
 	counts->count = counts->pid_count = counts->retired = 0;
 	index_map_clear(&counts->map);
@@ -216,7 +216,7 @@ static int tell(struct bpf_counts *counts, const struct event_sample *sample, co
 }
 
 /* `raw` is the state in which the time was spent: the waits until the wake-up, and from there on. */
-static int tell_time(struct bpf_counts *counts, struct event_sample *sample, const struct layout_count *count,
+static int emit_time(struct bpf_counts *counts, struct event_sample *sample, const struct layout_count *count,
 		     const struct event_sink *sink)
 {
 	static const uint64_t runnable = LAYOUT_STATE_RUNNABLE;
@@ -242,7 +242,7 @@ static void set_stack(struct bpf_counts *counts, const struct layout_record *sta
 }
 
 /* A sample of a known stack. */
-static int tell_stack(struct bpf_counts *counts, const struct layout_record *stack, struct event_sample *sample,
+static int emit_stack(struct bpf_counts *counts, const struct layout_record *stack, struct event_sample *sample,
 		      const struct event_sink *sink)
 {
 	set_stack(counts, stack, sample);
@@ -276,7 +276,7 @@ void bpf_counts_asleep(struct bpf_counts *counts, const struct event_sample *sam
 		.ip = sample->ip,
 		.bytes = (uint32_t)sample->stack_size,
 	};
-	for (size_t i = 1; i < sample->chain_count && i <= LAYOUT_KERNEL_MOST; i++) /* behind the marker */
+	for (size_t i = 1; i < sample->chain_count && i <= LAYOUT_KERNEL_MAX; i++) /* behind the marker */
 		copy->kernel[copy->record.kernel_count++] = sample->chain[i];
 	/* Those that are not known stay 0. */
 	const uint64_t *value = sample->user.values;
@@ -323,7 +323,7 @@ int bpf_counts_time(struct bpf_counts *counts, const struct layout_key *key, uin
 		set_stack(counts, stack->record, &sample);
 	else
 		set_no_stack(&record.key, &sample);
-	return tell_time(counts, &sample, count, sink);
+	return emit_time(counts, &sample, count, sink);
 }
 
 int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, const struct event_sink *sink)
@@ -333,7 +333,7 @@ int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, c
 	int result = 0;
 	switch (record->kind) {
 	case LAYOUT_STACK:
-		result = tell_stack(counts, record, &sample, sink);
+		result = emit_stack(counts, record, &sample, sink);
 		keep(counts, record);
 		return result;
 	case LAYOUT_NEW_STACK:
@@ -354,7 +354,7 @@ int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, c
 	case LAYOUT_TICK:
 		stack = find_stack(counts, &record->key);
 		if (stack)
-			result = tell_stack(counts, stack->record, &sample, sink);
+			result = emit_stack(counts, stack->record, &sample, sink);
 	}
 	free(record);
 	return result;
@@ -362,7 +362,7 @@ int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, c
 
 /* --- counts --- */
 
-static int tell_count(struct bpf_counts *counts, struct bpf_stack *stack, const struct layout_count *count,
+static int emit_count(struct bpf_counts *counts, struct bpf_stack *stack, const struct layout_count *count,
 		      uint64_t time, const struct event_sink *sink)
 {
 	struct event_sample sample = sample_of(counts, stack->record);
@@ -377,7 +377,7 @@ static int tell_count(struct bpf_counts *counts, struct bpf_stack *stack, const 
 	if (!news.count)
 		return 0;
 	if (!is_time(counts, &stack->record->key))
-		return tell_stack(counts, stack->record, &sample, sink);
+		return emit_stack(counts, stack->record, &sample, sink);
 	const struct layout_copy *copy = copy_of(counts, &stack->record->key, LAYOUT_LEFT_STACK);
 	if (copy)
 		set_copy(counts, copy, &sample);
@@ -385,7 +385,7 @@ static int tell_count(struct bpf_counts *counts, struct bpf_stack *stack, const 
 		set_stack(counts, stack->record, &sample);
 	else
 		set_no_stack(&stack->record->key, &sample);
-	return tell_time(counts, &sample, &news, sink);
+	return emit_time(counts, &sample, &news, sink);
 }
 
 /*
@@ -403,7 +403,7 @@ static int take_out(struct bpf_counts *counts, struct bpf_stack *stack, uint64_t
 		pending = is_pending(counts, key);
 		found = !bpf_map_lookup_and_delete_elem(counts->maps.counts, key, &count);
 		if (found)
-			result = tell_count(counts, stack, &count, time, sink);
+			result = emit_count(counts, stack, &count, time, sink);
 		stack->told = (struct layout_count){0};
 		pending = is_pending(counts, key) || pending;
 	} while (found && !pending && result >= 0 && is_time(counts, key));
@@ -519,7 +519,7 @@ static int read_counts(struct bpf_counts *counts, const struct event_sink *sink)
 			/* Most stacks are met once, and that was told. */
 			struct bpf_stack *stack = values[i].count ? get_stack(counts, &keys[i], time) : NULL;
 			if (stack)
-				result = tell_count(counts, stack, &values[i], time, sink);
+				result = emit_count(counts, stack, &values[i], time, sink);
 		}
 		in = out;
 		more = !failed;

@@ -21,7 +21,7 @@ struct engine {
 	struct layout_record **waiting;
 	size_t head, waiting_count, waiting_capacity;
 	uint64_t first_number;
-	size_t heeded; /* waiting[…heeded) have said what they lack */
+	size_t noted; /* waiting[…noted) have said what they lack */
 	struct engine_waits waits;
 	struct bpf_waits_span span;
 	uint64_t left_out; /* waits, at the end */
@@ -145,10 +145,10 @@ void engine_end(struct engine *engine, uint64_t time)
 	bpf_programs_ended(engine->programs, time);
 }
 
-void engine_start(struct engine *engine, struct codes *codes)
+void engine_start(struct engine *engine, struct module_store *codes)
 {
 	engine->supply.codes = codes;
-	bpf_programs_tell_symbols(engine->programs, codes);
+	bpf_programs_emit_symbols(engine->programs, codes);
 	bpf_loader_start(&engine->supply.loader, codes);
 }
 
@@ -164,13 +164,13 @@ int engine_fd(const struct engine *engine)
 
 /* --- what the rings tell, at once --- */
 
-static int hear_mmap(void *context, const struct event_mmap *mmap)
+static int on_mmap(void *context, const struct event_mmap *mmap)
 {
 	struct engine *engine = context;
 	return bpf_supply_mmap(&engine->supply, mmap);
 }
 
-static int hear_comm(void *context, const struct event_comm *comm)
+static int on_comm(void *context, const struct event_comm *comm)
 {
 	struct engine *engine = context;
 	if (engine->waits.counted && engine->waits.unseen && !engine->span.began)
@@ -178,19 +178,19 @@ static int hear_comm(void *context, const struct event_comm *comm)
 	return comm->exec ? bpf_supply_exec(&engine->supply, comm) : 0;
 }
 
-static int hear_fork(void *context, const struct event_task *task)
+static int on_fork(void *context, const struct event_task *task)
 {
 	struct engine *engine = context;
 	return bpf_supply_fork(&engine->supply, task);
 }
 
-static int hear_exit(void *context, const struct event_task *task)
+static int on_exit_record(void *context, const struct event_task *task)
 {
 	struct engine *engine = context;
 	return bpf_supply_exit(&engine->supply, task);
 }
 
-static int hear_asleep(void *context, const struct event_sample *sample)
+static int on_asleep(void *context, const struct event_sample *sample)
 {
 	bpf_counts_asleep(&((struct engine *)context)->counts, sample);
 	return 0;
@@ -200,11 +200,11 @@ struct event_sink engine_early(struct engine *engine)
 {
 	return (struct event_sink){
 		.context = engine,
-		.mmap = hear_mmap,
-		.comm = hear_comm,
-		.fork = hear_fork,
-		.exit = hear_exit,
-		.asleep = engine->waits.counted ? hear_asleep : NULL,
+		.mmap = on_mmap,
+		.comm = on_comm,
+		.fork = on_fork,
+		.exit = on_exit_record,
+		.asleep = engine->waits.counted ? on_asleep : NULL,
 	};
 }
 
@@ -232,9 +232,9 @@ void engine_look(struct engine *engine, void (*add)(void *context, uint64_t time
 
 void engine_supply(struct engine *engine)
 {
-	for (; engine->heeded < engine->waiting_count; engine->heeded++)
-		if (engine->waiting[engine->heeded])
-			bpf_supply_heed(&engine->supply, engine->waiting[engine->heeded]);
+	for (; engine->noted < engine->waiting_count; engine->noted++)
+		if (engine->waiting[engine->noted])
+			bpf_supply_note_miss(&engine->supply, engine->waiting[engine->noted]);
 	bpf_supply_give(&engine->supply);
 }
 
@@ -243,12 +243,12 @@ static void compact(struct engine *engine)
 {
 	while (engine->head < engine->waiting_count && !engine->waiting[engine->head])
 		engine->head++;
-	if (engine->head < engine->waiting_count / 2 || engine->heeded < engine->head)
+	if (engine->head < engine->waiting_count / 2 || engine->noted < engine->head)
 		return;
 	engine->waiting_count -= engine->head;
 	memmove(engine->waiting, engine->waiting + engine->head, engine->waiting_count * sizeof *engine->waiting);
 	engine->first_number += engine->head;
-	engine->heeded -= engine->head;
+	engine->noted -= engine->head;
 	engine->head = 0;
 }
 

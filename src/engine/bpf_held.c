@@ -3,11 +3,11 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-#define HELD_MOST (64u << 20)
+#define HELD_MAX (64u << 20)
 
 void bpf_held_init(struct bpf_held *held)
 {
-	*held = (struct bpf_held){.most = HELD_MOST};
+	*held = (struct bpf_held){.most = HELD_MAX};
 }
 
 void bpf_held_release(struct bpf_held *held)

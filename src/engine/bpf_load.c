@@ -17,9 +17,9 @@
 #include <wick.skel.h>
 
 #define LOG_BYTES (1u << 20)
-#define ROOM_LEAST 64u
-#define RECORDS_LEAST (256u << 10) /* some of the largest copies */
-#define RECORDS_MOST (32u << 20)
+#define ROOM_MIN 64u
+#define RECORDS_MIN (256u << 10) /* some of the largest copies */
+#define RECORDS_MAX (32u << 20)
 #define ITERATOR_BYTES 4608u /* a multiple of what iterators write */
 
 struct bpf_programs {
@@ -38,13 +38,13 @@ static int be_silent(enum libbpf_print_level level, const char *format, va_list 
 
 static struct bpf_program *program_of_source(const struct wick_bpf *skeleton, size_t source)
 {
-	struct bpf_program *const programs[ENGINE_SOURCES_MOST] = {
+	struct bpf_program *const programs[ENGINE_SOURCES_MAX] = {
 		skeleton->progs.take_0,
 		skeleton->progs.take_1,
 		skeleton->progs.take_2,
 		skeleton->progs.take_3,
 	};
-	return source < ENGINE_SOURCES_MOST ? programs[source] : NULL;
+	return source < ENGINE_SOURCES_MAX ? programs[source] : NULL;
 }
 
 /* The last line of the verifier's log that is about the failure. */
@@ -66,7 +66,7 @@ static void reason_of_log(const char *log, char *reason, size_t room)
 	snprintf(reason, room, "%.*s", length < 200 ? length : 200, found ? found : "");
 }
 
-static bool kernel_tells_its_types(void)
+static bool kernel_has_its_types(void)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	bool loaded = btf && !libbpf_get_error(btf);
@@ -79,7 +79,7 @@ static int refused(int error, const char *log, struct err *err)
 {
 	char reason[256];
 	reason_of_log(log, reason, sizeof reason);
-	if (!*reason && !kernel_tells_its_types())
+	if (!*reason && !kernel_has_its_types())
 		return err_set(err, ERR_SYSTEM,
 			       "cannot read kernel types: /sys/kernel/btf/vmlinux is missing or damaged; in a "
 			       "container, mount the host's /sys/kernel/btf");
@@ -107,7 +107,7 @@ static int refused(int error, const char *log, struct err *err)
 static uint32_t room_in(uint32_t usual, const struct engine_options *options)
 {
 	uint64_t room = (uint64_t)usual * options->kernel_memory / ENGINE_MEMORY_USUAL;
-	return room > ROOM_LEAST ? (uint32_t)room : ROOM_LEAST;
+	return room > ROOM_MIN ? (uint32_t)room : ROOM_MIN;
 }
 
 /*
@@ -116,8 +116,8 @@ static uint32_t room_in(uint32_t usual, const struct engine_options *options)
  */
 static uint32_t record_room(unsigned cpus, const struct engine_options *options)
 {
-	uint32_t wanted = room_in(8u << 20, options), room = RECORDS_LEAST;
-	while (room < RECORDS_MOST && (room * 2 <= wanted || (room >= 8u << 20 && room < cpus * (512u << 10))))
+	uint32_t wanted = room_in(8u << 20, options), room = RECORDS_MIN;
+	while (room < RECORDS_MAX && (room * 2 <= wanted || (room >= 8u << 20 && room < cpus * (512u << 10))))
 		room *= 2;
 	return room;
 }
@@ -147,7 +147,7 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	skeleton->rodata->copy_bytes = options->copy_bytes;
 	skeleton->rodata->wakes_for_copies = !options->many_processes;
 	skeleton->rodata->timeline = options->timeline;
-	skeleton->rodata->told_singly = options->told_singly;
+	skeleton->rodata->unaggregated = options->unaggregated;
 	skeleton->rodata->switch_sources = options->switches;
 }
 
@@ -161,7 +161,7 @@ static void set_waits(struct bpf_programs *programs, const struct engine_options
 		bpf_program__set_autoload(scheduler[i], waits->counted);
 	if (!waits->counted)
 		return;
-	bpf_map__set_max_entries(skeleton->maps.recalls, room_in(4096, options));
+	bpf_map__set_max_entries(skeleton->maps.stack_cache, room_in(4096, options));
 	bpf_map__set_max_entries(skeleton->maps.threads, room_in(options->many_processes ? 65536 : 16384, options));
 	programs->maps.waits_source = waits->source;
 	skeleton->rodata->counts_waits = true;
@@ -170,7 +170,7 @@ static void set_waits(struct bpf_programs *programs, const struct engine_options
 	skeleton->rodata->clock_sources = waits->clocks;
 	skeleton->rodata->kept_sources = waits->kept;
 	skeleton->rodata->from_exec = waits->from_exec;
-	skeleton->rodata->tells_unseen = waits->unseen;
+	skeleton->rodata->reports_unseen = waits->unseen;
 	skeleton->rodata->follows_children = waits->children;
 	skeleton->rodata->follows_all = waits->all;
 	skeleton->rodata->except_pid = waits->except_pid;
@@ -244,7 +244,7 @@ int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_op
 	bpf_program__set_autoload(programs->skeleton->progs.list_registers,
 				  options->switches && options->waits.unseen && !options->waits.from_exec);
 	set_members(programs, options);
-	for (size_t i = 0; i < ENGINE_SOURCES_MOST; i++)
+	for (size_t i = 0; i < ENGINE_SOURCES_MAX; i++)
 		bpf_program__set_autoload(program_of_source(programs->skeleton, i), i < options->sources);
 	int failed = wick_bpf__load(programs->skeleton);
 	if (!failed) {
@@ -376,7 +376,7 @@ void bpf_programs_tables_changed(struct bpf_programs *programs)
 void bpf_programs_cost(const struct bpf_programs *programs, uint64_t *ret_runs, uint64_t *ret_nanoseconds)
 {
 	*ret_runs = *ret_nanoseconds = 0;
-	for (size_t i = 0; i < ENGINE_SOURCES_MOST; i++) {
+	for (size_t i = 0; i < ENGINE_SOURCES_MAX; i++) {
 		struct bpf_prog_info info = {0};
 		uint32_t size = sizeof info;
 		int fd = bpf_program__fd(program_of_source(programs->skeleton, i));
@@ -387,9 +387,9 @@ void bpf_programs_cost(const struct bpf_programs *programs, uint64_t *ret_runs, 
 	}
 }
 
-void bpf_programs_tell_symbols(const struct bpf_programs *programs, struct codes *codes)
+void bpf_programs_emit_symbols(const struct bpf_programs *programs, struct module_store *codes)
 {
-	bpf_symbols_tell(programs->skeleton->obj, codes);
+	bpf_symbols_emit(programs->skeleton->obj, codes);
 }
 
 /* "memlock:\t4198400" of the descriptor's fdinfo. */

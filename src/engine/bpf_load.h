@@ -40,7 +40,7 @@ void bpf_programs_await(struct bpf_programs *programs, int32_t pid);
 void bpf_programs_began(struct bpf_programs *programs, uint64_t time);
 void bpf_programs_ended(struct bpf_programs *programs, uint64_t time);
 /* What their functions are called, where they are sampled themselves. */
-void bpf_programs_tell_symbols(const struct bpf_programs *programs, struct codes *codes);
+void bpf_programs_emit_symbols(const struct bpf_programs *programs, struct module_store *codes);
 /* Stacks that the programs remember must be followed again. */
 void bpf_programs_tables_changed(struct bpf_programs *programs);
 /* How often the programs of sources ran and for how long; 0 where the kernel does not count (bpf_stats_enabled). */

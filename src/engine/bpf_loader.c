@@ -28,7 +28,7 @@ static void build(struct bpf_loader *loader, size_t order)
 	module_id module = loader->orders[order].module;
 	loader->orders[order] = loader->orders[--loader->order_count];
 	pthread_mutex_unlock(&loader->lock);
-	code_unwind_table(codes_get(loader->codes, module));
+	module_code_unwind_table(module_store_get(loader->codes, module));
 	pthread_mutex_lock(&loader->lock);
 	MEM_ROOM(loader->done, loader->done_count, loader->done_capacity);
 	loader->done[loader->done_count++] = module;
@@ -51,7 +51,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-void bpf_loader_start(struct bpf_loader *loader, struct codes *codes)
+void bpf_loader_start(struct bpf_loader *loader, struct module_store *codes)
 {
 	loader->codes = codes;
 	loader->started = pthread_create(&loader->thread, NULL, work, loader) == 0;

@@ -12,7 +12,7 @@ struct bpf_order {
 };
 
 struct bpf_loader {
-	struct codes *codes;
+	struct module_store *codes;
 	pthread_t thread;
 	bool started, stopping;
 	int fd; /* an eventfd: readable when something is done */
@@ -27,13 +27,13 @@ struct bpf_loader {
 /* Without a descriptor (there are too many) its results are noticed a little later. */
 void bpf_loader_init(struct bpf_loader *loader);
 /* Where no thread can be started the work is done at once, by whoever asks. */
-void bpf_loader_start(struct bpf_loader *loader, struct codes *codes);
+void bpf_loader_start(struct bpf_loader *loader, struct module_store *codes);
 /* Ends the thread; what was asked for and is not begun stays undone. */
 void bpf_loader_stop(struct bpf_loader *loader);
 void bpf_loader_release(struct bpf_loader *loader);
 /* Asks for the table of a module, or once more. */
 void bpf_loader_ask(struct bpf_loader *loader, module_id module);
-/* A module whose table has been built since, if there is one: code_unwind_table() now answers at once. */
+/* A module whose table has been built since, if there is one: module_code_unwind_table() now answers at once. */
 bool bpf_loader_take(struct bpf_loader *loader, module_id *ret_module);
 
 #endif

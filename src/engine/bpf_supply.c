@@ -6,7 +6,7 @@
 
 #define IDLE 4 /* of bpf_tables_now(): a module that was not needed for so long may give way */
 #define PATIENCE 8 /* until a table for which there was no room is tried again */
-#define ENDED_LEAST 64 /* processes; fewer are not worth making room */
+#define ENDED_MIN 64 /* processes; fewer are not worth making room */
 
 enum module_state {
 	MODULE_UNKNOWN,
@@ -135,7 +135,7 @@ int bpf_supply_mmap(struct bpf_supply *supply, const struct event_mmap *mmap)
 		.start = mmap->start,
 		.end = end,
 		.offset = mmap->offset,
-		.module = codes_add_module(supply->codes, mmap->path, &mmap->build_id, mmap->pid),
+		.module = module_store_add(supply->codes, mmap->path, &mmap->build_id, mmap->pid),
 	};
 	enum overlap overlap = overlap_of(supply, mmap->pid, &mapping);
 	if (overlap == OVERLAP_SAME) /* another protection, most of all */
@@ -163,7 +163,7 @@ static void forget(struct bpf_supply *supply, struct supplied_process *process)
 int bpf_supply_exec(struct bpf_supply *supply, const struct event_comm *comm)
 {
 	processes_comm(&supply->processes, comm->pid, comm->tid, "", true);
-	codes_process_changed(supply->codes, comm->pid);
+	module_store_process_changed(supply->codes, comm->pid);
 	struct supplied_process *process = find_process(supply, comm->pid);
 	if (process) {
 		process->generation = ++supply->last_generation;
@@ -177,7 +177,7 @@ int bpf_supply_fork(struct bpf_supply *supply, const struct event_task *task)
 	if (task->pid == task->parent_pid)
 		return 0;
 	processes_fork(&supply->processes, task->pid, task->tid, task->parent_pid, task->parent_tid);
-	codes_process_changed(supply->codes, task->pid);
+	module_store_process_changed(supply->codes, task->pid);
 	struct supplied_process *child = find_process(supply, task->pid); /* of another process that had its pid */
 	if (child) {
 		child->generation = ++supply->last_generation;
@@ -190,7 +190,7 @@ int bpf_supply_fork(struct bpf_supply *supply, const struct event_task *task)
 static void drop_ended(struct bpf_supply *supply)
 {
 	size_t kept = 0;
-	if (supply->ended < ENDED_LEAST || supply->ended * 2 < supply->count)
+	if (supply->ended < ENDED_MIN || supply->ended * 2 < supply->count)
 		return;
 	index_map_clear(&supply->map);
 	supply->ended = 0;
@@ -226,8 +226,8 @@ static void add_to_list(struct bpf_supply *supply, struct layout_mapping item)
 /* A mapping of a module whose table is in the kernel: a row for each part that it meets, and for what lies between. */
 static void list_placed(struct bpf_supply *supply, const struct mapping *mapping, const struct bpf_placed *placed)
 {
-	struct code *code = codes_get(supply->codes, mapping->module);
-	uint64_t bias = mapping->start - code_address(code, mapping, mapping->start), at = mapping->start;
+	struct module_code *code = module_store_get(supply->codes, mapping->module);
+	uint64_t bias = mapping->start - module_code_address(code, mapping, mapping->start), at = mapping->start;
 	struct layout_mapping bare = {.part = LAYOUT_PART_SILENT, .module = mapping->module, .bias = bias};
 	for (size_t i = 0; i < placed->count && at < mapping->end; i++) {
 		const struct bpf_place *place = &placed->items[i];
@@ -260,8 +260,8 @@ static void list_mapping(struct bpf_supply *supply, const struct mapping *mappin
 	}
 	uint32_t part = LAYOUT_PART_WANTED;
 	if (module->state == MODULE_BARE)
-		part = code_has_jit_tables(codes_get(supply->codes, mapping->module)) ? LAYOUT_PART_JIT :
-											LAYOUT_PART_NONE;
+		part = module_code_has_jit_tables(module_store_get(supply->codes, mapping->module)) ? LAYOUT_PART_JIT :
+												      LAYOUT_PART_NONE;
 	add_to_list(supply,
 		    (struct layout_mapping){
 			    .start = mapping->start, .end = mapping->end, .part = part, .module = mapping->module});
@@ -299,7 +299,7 @@ static void give_list(struct bpf_supply *supply, struct supplied_process *proces
 		list_mapping(supply, &maps->items[i]);
 	while (!bpf_tables_set(&supply->tables, process->pid, supply->list, supply->list_count, process->generation,
 			       &process->list))
-		if (!supply->list_count || supply->list_count > LAYOUT_LIST_MOST || !forget_idle_process(supply))
+		if (!supply->list_count || supply->list_count > LAYOUT_LIST_MAX || !forget_idle_process(supply))
 			break;
 	bpf_programs_tables_changed(supply->programs);
 }
@@ -362,7 +362,7 @@ static void place_module(struct bpf_supply *supply, module_id id)
 {
 	if (module_at(supply, id)->state == MODULE_PLACED)
 		return; /* was asked for again while its table was made */
-	const struct unwind_table *table = code_unwind_table(codes_get(supply->codes, id));
+	const struct unwind_table *table = module_code_unwind_table(module_store_get(supply->codes, id));
 	enum module_state state = MODULE_BARE;
 	struct bpf_placed placed = {0};
 	if (table) {
@@ -390,7 +390,7 @@ static void ask_for_module(struct bpf_supply *supply, module_id id)
 	bpf_loader_ask(&supply->loader, id);
 }
 
-void bpf_supply_heed(struct bpf_supply *supply, const struct layout_record *record)
+void bpf_supply_note_miss(struct bpf_supply *supply, const struct layout_record *record)
 {
 	if (record->kind != LAYOUT_COPY && record->kind != LAYOUT_COPY_LEFT)
 		return;

@@ -19,7 +19,7 @@ struct bpf_supply {
 	struct bpf_programs *programs;
 	struct bpf_tables tables;
 	struct bpf_loader loader;
-	struct codes *codes;
+	struct module_store *codes;
 	/* What the records tell, at once. The strings of its modules are not used: modules are those of `codes`. */
 	struct processes processes;
 	struct supplied_process *items;
@@ -46,7 +46,7 @@ int bpf_supply_fork(struct bpf_supply *supply, const struct event_task *task);
 int bpf_supply_exit(struct bpf_supply *supply, const struct event_task *task);
 
 /* What a stack that the kernel could not follow lacks; bpf_supply_give() then supplies it, as soon as it is there. */
-void bpf_supply_heed(struct bpf_supply *supply, const struct layout_record *record);
+void bpf_supply_note_miss(struct bpf_supply *supply, const struct layout_record *record);
 void bpf_supply_give(struct bpf_supply *supply);
 
 /* Whether a mapping took the place of another; asked once for each, in the order of time. */

@@ -8,26 +8,26 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FUNCTIONS_MOST 64 /* of one program */
+#define FUNCTIONS_MAX 64 /* of one program */
 
 struct functions {
-	uint64_t addresses[FUNCTIONS_MOST];
-	uint32_t lengths[FUNCTIONS_MOST];
-	uint8_t tags[FUNCTIONS_MOST][BPF_TAG_SIZE];
-	struct bpf_func_info types[FUNCTIONS_MOST];
+	uint64_t addresses[FUNCTIONS_MAX];
+	uint32_t lengths[FUNCTIONS_MAX];
+	uint8_t tags[FUNCTIONS_MAX][BPF_TAG_SIZE];
+	struct bpf_func_info types[FUNCTIONS_MAX];
 };
 
 /* How many functions there are; 0 when the kernel does not tell, or tells more of one thing than of another. */
 static uint32_t ask(int program, struct functions *functions)
 {
 	struct bpf_prog_info info = {
-		.nr_jited_ksyms = FUNCTIONS_MOST,
+		.nr_jited_ksyms = FUNCTIONS_MAX,
 		.jited_ksyms = (uintptr_t)functions->addresses,
-		.nr_jited_func_lens = FUNCTIONS_MOST,
+		.nr_jited_func_lens = FUNCTIONS_MAX,
 		.jited_func_lens = (uintptr_t)functions->lengths,
-		.nr_prog_tags = FUNCTIONS_MOST,
+		.nr_prog_tags = FUNCTIONS_MAX,
 		.prog_tags = (uintptr_t)functions->tags,
-		.nr_func_info = FUNCTIONS_MOST,
+		.nr_func_info = FUNCTIONS_MAX,
 		.func_info_rec_size = sizeof *functions->types,
 		.func_info = (uintptr_t)functions->types,
 	};
@@ -36,12 +36,13 @@ static uint32_t ask(int program, struct functions *functions)
 		return 0;
 	count = info.nr_jited_ksyms;
 	memcpy(functions->tags[0], info.tag, sizeof info.tag); /* that of all, by which the first is called */
-	bool complete = count <= FUNCTIONS_MOST && info.nr_jited_func_lens == count && info.nr_prog_tags == count &&
+	bool complete = count <= FUNCTIONS_MAX && info.nr_jited_func_lens == count && info.nr_prog_tags == count &&
 			info.nr_func_info == count && info.func_info_rec_size == sizeof *functions->types;
 	return complete ? count : 0;
 }
 
-static void tell_function(const struct functions *functions, uint32_t i, const struct btf *btf, struct codes *codes)
+static void emit_function(const struct functions *functions, uint32_t i, const struct btf *btf,
+			  struct module_store *codes)
 {
 	const struct btf_type *type = btf ? btf__type_by_id(btf, functions->types[i].type_id) : NULL;
 	const char *own = type ? btf__name_by_offset(btf, type->name_off) : NULL;
@@ -52,10 +53,10 @@ static void tell_function(const struct functions *functions, uint32_t i, const s
 	for (size_t byte = 0; byte < BPF_TAG_SIZE; byte++)
 		at += (size_t)snprintf(name + at, sizeof name - at, "%02x", functions->tags[i][byte]);
 	snprintf(name + at, sizeof name - at, "_%s", own);
-	codes_kernel_symbol(codes, functions->addresses[i], functions->lengths[i], name);
+	module_store_kernel_symbol(codes, functions->addresses[i], functions->lengths[i], name);
 }
 
-void bpf_symbols_tell(const struct bpf_object *object, struct codes *codes)
+void bpf_symbols_emit(const struct bpf_object *object, struct module_store *codes)
 {
 	CLEANUP_FREE struct functions *functions = mem_zalloc(1, sizeof *functions);
 	struct bpf_program *program;
@@ -63,6 +64,6 @@ void bpf_symbols_tell(const struct bpf_object *object, struct codes *codes)
 	{
 		uint32_t count = ask(bpf_program__fd(program), functions);
 		for (uint32_t i = 0; i < count; i++)
-			tell_function(functions, i, bpf_object__btf(object), codes);
+			emit_function(functions, i, bpf_object__btf(object), codes);
 	}
 }

@@ -31,8 +31,8 @@ int bpf_tables_open(struct bpf_tables *tables, const struct bpf_maps *maps, stru
 {
 	*tables = (struct bpf_tables){.maps = *maps};
 	extents_init(&tables->lists, maps->mapping_room);
-	tables->part_taken = mem_zalloc(LAYOUT_PARTS_MOST, 1);
-	tables->parts = map_array(maps->parts, LAYOUT_PARTS_MOST * sizeof *tables->parts);
+	tables->part_taken = mem_zalloc(LAYOUT_PARTS_MAX, 1);
+	tables->parts = map_array(maps->parts, LAYOUT_PARTS_MAX * sizeof *tables->parts);
 	tables->mappings = map_array(maps->mappings, mapping_bytes(tables));
 	if (tables->parts && tables->mappings)
 		return 0;
@@ -46,7 +46,7 @@ void bpf_tables_release(struct bpf_tables *tables)
 		extents_release(&tables->slabs[i].words);
 	}
 	if (tables->parts)
-		munmap(tables->parts, page_aligned(LAYOUT_PARTS_MOST * sizeof *tables->parts));
+		munmap(tables->parts, page_aligned(LAYOUT_PARTS_MAX * sizeof *tables->parts));
 	if (tables->mappings)
 		munmap(tables->mappings, page_aligned(mapping_bytes(tables)));
 	extents_release(&tables->lists);
@@ -94,7 +94,7 @@ static bool add_slab(struct bpf_tables *tables)
 {
 	struct bpf_map_create_opts options = {.sz = sizeof options, .map_flags = BPF_F_MMAPABLE};
 	uint32_t number = (uint32_t)tables->slab_count;
-	if (number >= tables->maps.slab_room || number >= LAYOUT_SLABS_MOST)
+	if (number >= tables->maps.slab_room || number >= LAYOUT_SLABS_MAX)
 		return false;
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "wick_slab", 4, SLAB_BYTES, 1, &options);
 	if (fd < 0)
@@ -125,7 +125,7 @@ static uint32_t take_words(struct bpf_tables *tables, uint32_t words, uint32_t *
 
 static uint32_t take_part(struct bpf_tables *tables)
 {
-	for (uint32_t i = 0; i < LAYOUT_PARTS_MOST; i++)
+	for (uint32_t i = 0; i < LAYOUT_PARTS_MAX; i++)
 		if (!tables->part_taken[i]) {
 			tables->part_taken[i] = 1;
 			return i;
@@ -210,8 +210,8 @@ uint32_t bpf_tables_used(const struct bpf_tables *tables, const struct bpf_place
 bool bpf_tables_set(struct bpf_tables *tables, int32_t pid, const struct layout_mapping *items, size_t count,
 		    uint32_t generation, struct bpf_list *list)
 {
-	uint32_t first = count && count <= LAYOUT_LIST_MOST ? extents_take(&tables->lists, (uint32_t)count) :
-							      EXTENT_NONE;
+	uint32_t first = count && count <= LAYOUT_LIST_MAX ? extents_take(&tables->lists, (uint32_t)count) :
+							     EXTENT_NONE;
 	struct layout_process process = {
 		.first = first, .count = (uint32_t)count, .generation = generation, .used = bpf_tables_now()};
 	struct bpf_list old = *list;

@@ -81,14 +81,14 @@ uint64_t bpf_times_begin(struct bpf_programs *programs)
 	return times.sum + bpf_programs_statistic(programs, LAYOUT_CPU_TIME);
 }
 
-/* The time of a member that is released, when it is freed. `patience` is in milliseconds, for all of them. */
-static uint64_t time_of_ended(int map, uint32_t id, unsigned *patience)
+/* The time of a member that is released, when it is freed. `timeout_ms` is in milliseconds, for all of them. */
+static uint64_t time_of_ended(int map, uint32_t id, unsigned *timeout_ms)
 {
 	const struct timespec millisecond = {.tv_nsec = 1000000};
 	struct layout_member member = {0};
-	while (!bpf_map_lookup_elem(map, &id, &member) && !member.ended && *patience) {
+	while (!bpf_map_lookup_elem(map, &id, &member) && !member.ended && *timeout_ms) {
 		/* A grace period of RCU: the kernel may put off the one that it waits for, for seconds. */
-		if (--*patience == WAIT_MS - 1)
+		if (--*timeout_ms == WAIT_MS - 1)
 			syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 		nanosleep(&millisecond, NULL);
 	}
@@ -98,13 +98,13 @@ static uint64_t time_of_ended(int map, uint32_t id, unsigned *patience)
 uint64_t bpf_times_end(struct bpf_programs *programs)
 {
 	int map = bpf_programs_maps(programs).members;
-	unsigned patience = WAIT_MS;
+	unsigned timeout_ms = WAIT_MS;
 	bpf_programs_hold_members(programs, true);
 	uint64_t before = bpf_programs_statistic(programs, LAYOUT_CPU_TIME);
 	struct times times = take_times(programs, map);
 	for (size_t i = 0; i < times.count; i++)
 		if (!times.members[i].seen)
-			times.sum += time_of_ended(map, times.members[i].id, &patience);
+			times.sum += time_of_ended(map, times.members[i].id, &timeout_ms);
 	bpf_programs_hold_members(programs, false);
 	struct layout_member member;
 	for (size_t i = 0; i < times.count; i++)

@@ -30,7 +30,7 @@ static uint64_t passed(uint64_t since, uint64_t time)
 }
 
 /* Time that ran and that no sample of a clock came for: it is told with where the thread left its CPU last. */
-static int tell_run(struct bpf_counts *counts, const struct layout_thread *thread, uint64_t ran, uint64_t time,
+static int emit_run(struct bpf_counts *counts, const struct layout_thread *thread, uint64_t ran, uint64_t time,
 		    const struct event_sink *sink)
 {
 	struct layout_count count = {.weight = ran};
@@ -45,7 +45,7 @@ int bpf_waits_exit(struct bpf_counts *counts, const struct engine_waits *options
 	if (bpf_map_lookup_and_delete_elem(counts->maps.threads, &tid, &thread))
 		return 0;
 	uint64_t ran = thread.owed + (thread.doing == LAYOUT_DOING_RUN ? passed(thread.since, task->time) : 0);
-	int result = options->running ? tell_run(counts, &thread, ran, task->time, sink) : 0;
+	int result = options->running ? emit_run(counts, &thread, ran, task->time, sink) : 0;
 	bpf_held_drop(&counts->held, tid);
 	return result;
 }
@@ -82,7 +82,7 @@ static int finish_thread(struct bpf_counts *counts, const struct engine_waits *o
 		result = finish_wait(counts, options, thread, span.began, span.ended, sink, ret_left_out);
 	else if (thread->doing == LAYOUT_DOING_RUN)
 		ran += passed(thread->since, span.ended);
-	return result < 0 || !options->running ? result : tell_run(counts, thread, ran, span.ended, sink);
+	return result < 0 || !options->running ? result : emit_run(counts, thread, ran, span.ended, sink);
 }
 
 int bpf_waits_finish(struct bpf_counts *counts, const struct engine_waits *options, struct bpf_waits_span span,

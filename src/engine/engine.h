@@ -11,7 +11,7 @@
  *	engine_start()      the thread that builds tables begins
  *	a round:
  *	engine_look()       takes what is new in the ring buffer,
- *	engine_early()      hears of mappings and tasks as soon as the kernel tells of them,
+ *	engine_early()      listens of mappings and tasks as soon as the kernel tells of them,
  *	engine_supply()     gives the kernel what it lacks: after both, for a list that is older than the record that
  *	                    asked for it would be wrong
  *	engine_deliver()    gives one of the records to a sink, when it is its turn in the order of time
@@ -55,22 +55,22 @@ struct engine_members {
 };
 
 struct engine_options {
-	/* How many events are recorded, of which programs take ENGINE_SOURCES_MOST; their number is the source. */
+	/* How many events are recorded, of which programs take ENGINE_SOURCES_MAX; their number is the source. */
 	size_t sources;
-	uint32_t max_depth; /* frames of user space, at most LAYOUT_FRAMES_MOST */
-	uint32_t copy_bytes; /* of a stack that is unwound outside, at most LAYOUT_COPY_MOST */
+	uint32_t max_depth; /* frames of user space, at most LAYOUT_FRAMES_MAX */
+	uint32_t copy_bytes; /* of a stack that is unwound outside, at most LAYOUT_COPY_MAX */
 	bool timeline; /* every sample is told of with its time; else they are added up in the kernel */
 	bool many_processes; /* larger maps */
 	uint32_t pid_namespace; /* inode of the one that wick lives in; 0: the initial one */
 	uint32_t kernel_memory; /* MiB, about: all that grows with what is recorded is sized by it */
-	uint32_t told_singly; /* by bit: sources whose samples are never added up */
+	uint32_t unaggregated; /* by bit: sources whose samples are never added up */
 	uint32_t faults; /* by bit: page faults, whose samples tell the size of the page where the kernel knows it */
 	uint32_t switches; /* by bit: sources that happen when a thread leaves its CPU; `raw` is its state then */
 	struct engine_waits waits;
 	struct engine_members members;
 };
 
-#define ENGINE_SOURCES_MOST 4
+#define ENGINE_SOURCES_MAX 4
 #define ENGINE_MEMORY_USUAL 160
 
 /* ERR_UNSUPPORTED: not in this build. ERR_SYSTEM: the kernel refused, and why. */
@@ -99,7 +99,7 @@ void engine_begin(struct engine *engine, uint64_t time, int32_t command);
 void engine_end(struct engine *engine, uint64_t time);
 
 /* From now on, and until engine_stop(), tables are loaded; `codes` must stay as long. */
-void engine_start(struct engine *engine, struct codes *codes);
+void engine_start(struct engine *engine, struct module_store *codes);
 void engine_stop(struct engine *engine);
 
 /*

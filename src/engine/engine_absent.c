@@ -68,7 +68,7 @@ void engine_end(struct engine *engine, uint64_t time)
 	(void)time;
 }
 
-void engine_start(struct engine *engine, struct codes *codes)
+void engine_start(struct engine *engine, struct module_store *codes)
 {
 	(void)engine;
 	(void)codes;

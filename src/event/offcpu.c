@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define HELD_MOST (64u << 20)
+#define HELD_MAX (64u << 20)
 /* Bits of prev_state, as the kernel shows them to tracers since Linux 4.14. */
 #define PREV_UNINTERRUPTIBLE 0x02
 #define PREV_DEAD (0x10 | 0x20)
@@ -52,7 +52,7 @@ struct offcpu *offcpu_new(const struct offcpu_options *options, const struct eve
 	offcpu->options = *options;
 	offcpu->next = next;
 	if (!offcpu->options.held_most)
-		offcpu->options.held_most = HELD_MOST;
+		offcpu->options.held_most = HELD_MAX;
 	return offcpu;
 }
 

@@ -7,9 +7,9 @@
 /* Large enough that cutting and locking cost nothing, small enough to stay in a core's second-level cache. */
 #define BLOCK_SIZE (256u << 10)
 /* A record without an end in this much is cut at a line, else the whole input could become one block. */
-#define BLOCK_MOST (64u << 20)
+#define BLOCK_MAX (64u << 20)
 /* A longer line is no stack. A few kilobytes of compressed zeros can be a line of gigabytes. */
-#define LINE_MOST (16u << 20)
+#define LINE_LENGTH_MAX (16u << 20)
 #define LINE_DROPPED "\1" /* what is left of it: a line that no parser knows */
 
 void blocks_init(struct blocks *blocks, struct source *source)
@@ -110,13 +110,13 @@ static size_t cut_or_grow(struct blocks *blocks, struct block *block)
 		size_t cut = find_cut(block->data, searched > 2 ? searched - 2 : 0, block->size, blocks->boundary);
 		if (cut)
 			return cut;
-		if (size >= LINE_MOST && !memchr(block->data, '\n', block->size)) {
+		if (size >= LINE_LENGTH_MAX && !memchr(block->data, '\n', block->size)) {
 			drop_line(blocks, block);
 			size = BLOCK_SIZE / 2;
 			searched = 0;
 			continue;
 		}
-		if (size >= BLOCK_MOST) {
+		if (size >= BLOCK_MAX) {
 			cut = find_cut(block->data, 0, block->size, AT_LINE);
 			if (cut)
 				return cut;

@@ -10,7 +10,7 @@
 
 #include <ctype.h>
 
-#define MOST_DECIMALS 9
+#define MAX_DECIMALS 9
 
 struct place {
 	uint32_t end; /* where the frame's name ends in the line */
@@ -101,7 +101,7 @@ static size_t take_count(const char *line, size_t length, struct count *ret_coun
 	for (size_t i = at; i < length; i++) {
 		if (i == dot && dot)
 			continue;
-		if (dot && i > dot && decimals == MOST_DECIMALS) {
+		if (dot && i > dot && decimals == MAX_DECIMALS) {
 			round_up = line[i] >= '5';
 			break;
 		}

@@ -9,9 +9,9 @@
 struct import_opened {
 	int fd; /* taken over, also on failure */
 	const void *head;
-	size_t head_size; /* at most IMPORT_HEAD_MOST */
+	size_t head_size; /* at most IMPORT_HEAD_MAX */
 };
-#define IMPORT_HEAD_MOST 64
+#define IMPORT_HEAD_MAX 64
 
 /* perf script: exactly what stackcollapse-perf.pl makes of it. Its marks and ids become part of the names. */
 struct import_perl {

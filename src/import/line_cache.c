@@ -1,7 +1,7 @@
 #include "import/line_cache.h"
 
 #define FIRST_SLOTS 4096
-#define MOST_BYTES (24u << 20) /* of lines and slots together, for each thread */
+#define MAX_BYTES (24u << 20) /* of lines and slots together, for each thread */
 
 void line_cache_init(struct line_cache *cache)
 {
@@ -37,10 +37,10 @@ static void grow(struct line_cache *cache)
 
 void line_cache_add(struct line_cache *cache, uint64_t hash, const char *line, size_t length, uint32_t value)
 {
-	if (cache->lines.total + (cache->mask + 1) * sizeof *cache->slots + length > MOST_BYTES) {
+	if (cache->lines.total + (cache->mask + 1) * sizeof *cache->slots + length > MAX_BYTES) {
 		line_cache_release(cache);
 		line_cache_init(cache);
-		if (length > MOST_BYTES / 16)
+		if (length > MAX_BYTES / 16)
 			return;
 	}
 	if (cache->count * 2 > cache->mask)

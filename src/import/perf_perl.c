@@ -14,7 +14,7 @@
 #include "import/uninline.h"
 #include "profile/module.h"
 
-#define MOST_INLINED 64
+#define MAX_INLINED 64
 
 /* What a line stands for: a frame, or one of these. */
 #define LINE_SPECIAL 0x40000000u
@@ -120,10 +120,10 @@ static void add_waiting(struct parser *parser, str_id module, enum frame_kind ki
 /* The functions that addr2line would have found; the script shows their names as they are. */
 static bool add_uninlined(struct parser *parser, const struct perf_frame *line, str_id module)
 {
-	struct symbol_frame frames[MOST_INLINED];
+	struct symbol_frame frames[MAX_INLINED];
 	size_t count = 0;
 	if (parser->options->uninliner)
-		count = uninliner_find(parser->options->uninliner, line, frames, MOST_INLINED);
+		count = uninliner_find(parser->options->uninliner, line, frames, MAX_INLINED);
 	for (size_t i = count; i-- > 0;) {
 		size_t name = parser->waiting_names.size;
 		buf_str(&parser->waiting_names, frames[i].name);

@@ -24,7 +24,7 @@ enum {
 };
 #define LINE_INDEX 0x0fffffffu
 
-#define MOST_INLINED 64
+#define MAX_INLINED 64
 static const char INLINED[] = "(inlined)"; /* where the module would stand */
 
 struct chain {
@@ -181,10 +181,10 @@ static uint32_t line_of_source(struct parser *parser, const char *line, size_t l
 static bool add_uninlined(struct line_functions *functions, const struct perf_frame *line)
 {
 	struct parser *parser = functions->parser;
-	struct symbol_frame frames[MOST_INLINED];
+	struct symbol_frame frames[MAX_INLINED];
 	size_t count = 0;
 	if (parser->uninliner && !parser->inlines_told)
-		count = uninliner_find(parser->uninliner, line, frames, MOST_INLINED);
+		count = uninliner_find(parser->uninliner, line, frames, MAX_INLINED);
 	for (size_t i = count; i-- > 0;) {
 		buf_clear(&parser->scratch);
 		if (parser->shard->options->tidy)

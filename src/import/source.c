@@ -16,7 +16,7 @@
 
 #define RAW_SIZE (256u << 10)
 #define XZ_MEMORY (1ull << 30) /* a hostile header can ask for 4 GiB */
-#define ZSTD_WINDOW_MOST 27 /* as zstd has it: 128 MiB */
+#define ZSTD_WINDOW_MAX 27 /* as zstd has it: 128 MiB */
 
 enum packing { PLAIN, GZIP, XZ, ZSTD };
 
@@ -74,7 +74,7 @@ static uint64_t xz_memory(void)
 static int zstd_window(void)
 {
 	int window = 63 - __builtin_clzll(mem_limit() / 2 | 1);
-	return window < ZSTD_WINDOW_MOST ? window : ZSTD_WINDOW_MOST;
+	return window < ZSTD_WINDOW_MAX ? window : ZSTD_WINDOW_MAX;
 }
 
 static int start_unpacking(struct source *source, struct err *err)

@@ -22,7 +22,7 @@ struct jit_dump {
 };
 
 struct jit {
-	struct codes *codes;
+	struct module_store *codes;
 	int32_t pid;
 	const char *path; /* of the perf map */
 	uid_t user; /* whose files are believed, besides root's */
@@ -42,7 +42,7 @@ struct jit {
  * Who runs the process. Of one that may be gone, and its number another's, nothing is known but who reads the
  * recording, or called sudo to do so.
  */
-static uid_t user_of(const struct codes *codes, int32_t pid)
+static uid_t user_of(const struct module_store *codes, int32_t pid)
 {
 	char path[32];
 	struct stat status;
@@ -53,7 +53,7 @@ static uid_t user_of(const struct codes *codes, int32_t pid)
 	return caller && *caller >= '0' && *caller <= '9' ? (uid_t)strtoul(caller, NULL, 10) : geteuid();
 }
 
-struct jit *jit_new(struct codes *codes, int32_t pid, const char *path)
+struct jit *jit_new(struct module_store *codes, int32_t pid, const char *path)
 {
 	struct jit *jit = mem_zalloc(1, sizeof *jit);
 	jit->codes = codes;
@@ -118,7 +118,7 @@ static bool read_process(int32_t pid, uint64_t address, uint8_t *bytes, size_t s
 /* The path of the dump whose mapping was seen last; false when none was. Stays. */
 static bool dump_path(struct jit *jit, const char **ret_path)
 {
-	struct codes *codes = jit->codes;
+	struct module_store *codes = jit->codes;
 	bool found = false;
 	pthread_mutex_lock(&codes->lock);
 	for (size_t i = codes->dump_count; i-- > 0 && !found;) {

@@ -10,10 +10,10 @@
 struct jit;
 
 /* `path` is that of the perf map, and stays with the caller. */
-struct jit *jit_new(struct codes *codes, int32_t pid, const char *path);
+struct jit *jit_new(struct module_store *codes, int32_t pid, const char *path);
 void jit_free(struct jit *jit);
 
-/* As code_version() and code_find(). Thread-safe, as the next two. */
+/* As module_code_version() and module_code_find(). Thread-safe, as the next two. */
 uint32_t jit_version(struct jit *jit, uint64_t address, uint64_t time);
 size_t jit_find(struct jit *jit, uint64_t address, uint32_t version, struct symbol_frame *ret_frame);
 

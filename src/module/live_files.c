@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HELD_MOST 256 /* descriptors */
+#define HELD_MAX 256 /* descriptors */
 #define ROOTS_KEPT 16384 /* processes; of another one it is asked again */
 
 void live_files_init(struct live_files *files)
@@ -144,7 +144,7 @@ const char *live_files_hold(struct live_files *files, int32_t pid, const char *p
 	for (size_t i = 0; i < files->held_count; i++)
 		if (files->held[i]->pid == pid && !strcmp(files->held[i]->path, path))
 			return *files->held[i]->open ? files->held[i]->open : NULL;
-	if (files->held_count >= HELD_MOST)
+	if (files->held_count >= HELD_MAX)
 		return NULL;
 	struct live_held *held = mem_zalloc(1, sizeof *held);
 	*held = (struct live_held){.pid = pid, .path = mem_strdup(path), .fd = open_mapped(pid, path)};

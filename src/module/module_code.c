@@ -15,8 +15,8 @@
 
 #define TABLE_KIND "unwind"
 
-struct code {
-	struct codes *codes;
+struct module_code {
+	struct module_store *codes;
 	struct module module;
 	char *path;
 	const char *root; /* NULL: that of the options */
@@ -29,9 +29,9 @@ struct code {
 	struct jit *jit; /* of JIT code; else NULL */
 };
 
-void codes_init(struct codes *codes, struct modules *modules, const struct symbol_options *options)
+void module_store_init(struct module_store *codes, struct modules *modules, const struct symbol_options *options)
 {
-	*codes = (struct codes){.modules = modules, .options = *options};
+	*codes = (struct module_store){.modules = modules, .options = *options};
 	pthread_mutex_init(&codes->lock, NULL);
 	pthread_mutex_init(&codes->kernel_lock, NULL);
 	if (options->cache)
@@ -39,7 +39,7 @@ void codes_init(struct codes *codes, struct modules *modules, const struct symbo
 	pthread_mutex_init(&codes->fetch_lock, NULL);
 }
 
-static void code_free(struct code *code)
+static void code_free(struct module_code *code)
 {
 	if (!code)
 		return;
@@ -59,7 +59,7 @@ static void free_kernel_symbols(struct kernel_symbol *symbols, size_t count)
 	free(symbols);
 }
 
-void codes_release(struct codes *codes)
+void module_store_release(struct module_store *codes)
 {
 	for (size_t i = 0; i < codes->capacity; i++)
 		code_free(codes->items[i]);
@@ -81,13 +81,13 @@ void codes_release(struct codes *codes)
 	pthread_mutex_destroy(&codes->lock);
 }
 
-void codes_set_live(struct codes *codes)
+void module_store_set_live(struct module_store *codes)
 {
 	codes->live = true;
 	live_files_init(&codes->files);
 }
 
-void codes_process_changed(struct codes *codes, int32_t pid)
+void module_store_process_changed(struct module_store *codes, int32_t pid)
 {
 	pthread_mutex_lock(&codes->lock);
 	if (codes->live)
@@ -99,7 +99,7 @@ void codes_process_changed(struct codes *codes, int32_t pid)
  * Notes where a module lies. Asked of the system only when the module is new: processes that start all the time map the
  * same few files, and to ask is dear.
  */
-static void note_root(struct codes *codes, module_id module, int32_t pid)
+static void note_root(struct module_store *codes, module_id module, int32_t pid)
 {
 	size_t old = codes->root_capacity;
 	if (module >= old) {
@@ -111,7 +111,7 @@ static void note_root(struct codes *codes, module_id module, int32_t pid)
 		codes->module_roots[module] = live_files_root(&codes->files, pid);
 }
 
-static const char *held_of(const struct codes *codes, module_id module)
+static const char *held_of(const struct module_store *codes, module_id module)
 {
 	for (size_t i = 0; i < codes->held_count; i++)
 		if (codes->held[i].module == module)
@@ -119,7 +119,7 @@ static const char *held_of(const struct codes *codes, module_id module)
 	return NULL;
 }
 
-static void note_held(struct codes *codes, module_id module, const char *path)
+static void note_held(struct module_store *codes, module_id module, const char *path)
 {
 	if (held_of(codes, module))
 		return;
@@ -127,7 +127,7 @@ static void note_held(struct codes *codes, module_id module, const char *path)
 	codes->held[codes->held_count++] = (struct held_module){module, path};
 }
 
-static void note_runtime(struct codes *codes, const char *path, int32_t pid)
+static void note_runtime(struct module_store *codes, const char *path, int32_t pid)
 {
 	struct runtime runtime = runtime_of_path(path);
 	if (!runtime.kind)
@@ -141,7 +141,7 @@ static void note_runtime(struct codes *codes, const char *path, int32_t pid)
 	codes->runtimes[codes->runtime_count++] = (struct process_runtime){pid, runtime};
 }
 
-struct runtime codes_runtime(struct codes *codes, int32_t pid)
+struct runtime module_store_runtime(struct module_store *codes, int32_t pid)
 {
 	struct runtime found = {RUNTIME_NONE, 0, 0};
 	pthread_mutex_lock(&codes->lock);
@@ -170,7 +170,7 @@ static bool is_jit_memory(const char *path, const char *held, const struct build
 	return strncmp(path, "/memfd:", 7) == 0 && !(build_id && build_id->size) && !(held && is_elf(held));
 }
 
-module_id codes_add_module(struct codes *codes, const char *path, const struct build_id *build_id, int32_t pid)
+module_id module_store_add(struct module_store *codes, const char *path, const struct build_id *build_id, int32_t pid)
 {
 	pthread_mutex_lock(&codes->lock);
 	struct build_id own = {0};
@@ -203,9 +203,9 @@ module_id codes_add_module(struct codes *codes, const char *path, const struct b
 	return id;
 }
 
-static struct code *code_new(struct codes *codes, module_id module)
+static struct module_code *code_new(struct module_store *codes, module_id module)
 {
-	struct code *code = mem_zalloc(1, sizeof *code);
+	struct module_code *code = mem_zalloc(1, sizeof *code);
 	code->codes = codes;
 	code->module = codes->modules->items[module];
 	code->path = mem_strdup(module_path(codes->modules, module));
@@ -217,7 +217,7 @@ static struct code *code_new(struct codes *codes, module_id module)
 	return code;
 }
 
-struct code *codes_get(struct codes *codes, module_id module)
+struct module_code *module_store_get(struct module_store *codes, module_id module)
 {
 	pthread_mutex_lock(&codes->lock);
 	if (module >= codes->capacity) {
@@ -227,21 +227,21 @@ struct code *codes_get(struct codes *codes, module_id module)
 	}
 	if (!codes->items[module])
 		codes->items[module] = code_new(codes, module);
-	struct code *code = codes->items[module];
+	struct module_code *code = codes->items[module];
 	pthread_mutex_unlock(&codes->lock);
 	return code;
 }
 
-void codes_reread_maps(struct codes *codes)
+void module_store_reread_maps(struct module_store *codes)
 {
 	for (size_t i = 0; i < codes->capacity; i++)
 		if (codes->items[i] && codes->items[i]->jit)
 			jit_reread(codes->items[i]->jit);
 }
 
-static void fetch(struct code *code)
+static void fetch(struct module_code *code)
 {
-	struct codes *codes = code->codes;
+	struct module_store *codes = code->codes;
 	struct err err = {0};
 	if (code->module.kind != MODULE_FILE || symbols_state(code->symbols) == SYMBOLS_DEBUG)
 		return;
@@ -255,9 +255,9 @@ static void fetch(struct code *code)
  * Names of a file that is gone or was replaced. What was kept of trusted files is right for any file of that build-id;
  * else what was kept of files of the user who owns the place where it was.
  */
-static struct names *open_kept_names(const struct code *code)
+static struct names *open_kept_names(const struct module_code *code)
 {
-	struct codes *codes = code->codes;
+	struct module_store *codes = code->codes;
 	struct names_key key = {code->module.build_id, codes->options.names, FILE_TRUSTED};
 	CLEANUP_BUF struct buf path = {0};
 	struct names *names = names_open(codes->cache, &key);
@@ -268,9 +268,9 @@ static struct names *open_kept_names(const struct code *code)
 	return key.writer >= 0 ? names_open(codes->cache, &key) : NULL;
 }
 
-static void open_file(struct code *code)
+static void open_file(struct module_code *code)
 {
-	struct codes *codes = code->codes;
+	struct module_store *codes = code->codes;
 	struct symbol_options options = codes->options;
 	if (code->held)
 		options.root = NULL;
@@ -285,7 +285,7 @@ static void open_file(struct code *code)
 		code->names = open_kept_names(code);
 }
 
-static void open_symbols(struct code *code)
+static void open_symbols(struct module_code *code)
 {
 	if (__atomic_load_n(&code->symbols_tried, __ATOMIC_ACQUIRE))
 		return;
@@ -297,26 +297,26 @@ static void open_symbols(struct code *code)
 	pthread_mutex_unlock(&code->lock);
 }
 
-bool code_is_file(const struct code *code)
+bool module_code_is_file(const struct module_code *code)
 {
 	return code->module.kind == MODULE_FILE || code->module.kind == MODULE_VDSO;
 }
 
-void code_fetch(struct code *code)
+void module_code_fetch(struct module_code *code)
 {
-	if (!code_is_file(code))
+	if (!module_code_is_file(code))
 		return;
 	open_symbols(code);
 	if (symbols_elf(code->symbols))
 		fetch(code);
 }
 
-bool code_is_jit(const struct code *code)
+bool module_code_is_jit(const struct module_code *code)
 {
 	return code->module.kind == MODULE_JIT;
 }
 
-void code_keep_names(struct code *code, const struct name_entry *entries, size_t count)
+void module_code_keep_names(struct module_code *code, const struct name_entry *entries, size_t count)
 {
 	const struct elf_file *elf = code->module.kind == MODULE_FILE ? symbols_elf(code->symbols) : NULL;
 	if (elf)
@@ -325,14 +325,14 @@ void code_keep_names(struct code *code, const struct name_entry *entries, size_t
 			   entries, count);
 }
 
-const char *code_path(const struct code *code)
+const char *code_path(const struct module_code *code)
 {
 	return code->path;
 }
 
-uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t ip)
+uint64_t module_code_address(struct module_code *code, const struct mapping *mapping, uint64_t ip)
 {
-	if (!code_is_file(code))
+	if (!module_code_is_file(code))
 		return ip;
 	open_symbols(code);
 	uint64_t offset = ip - mapping->start + mapping->offset, shift;
@@ -341,7 +341,7 @@ uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t
 												       offset;
 }
 
-static struct unwind_table *load_table(struct code *code)
+static struct unwind_table *load_table(struct module_code *code)
 {
 	struct cache_bytes bytes;
 	struct unwind_table *table = NULL;
@@ -355,7 +355,7 @@ static struct unwind_table *load_table(struct code *code)
 	return table;
 }
 
-static void build_table(struct code *code)
+static void build_table(struct module_code *code)
 {
 	struct elf_file *elf = symbols_elf(code->symbols);
 	code->table = load_table(code);
@@ -375,9 +375,9 @@ static void build_table(struct code *code)
 	}
 }
 
-const struct unwind_table *code_unwind_table(struct code *code)
+const struct unwind_table *module_code_unwind_table(struct module_code *code)
 {
-	if (!code_is_file(code))
+	if (!module_code_is_file(code))
 		return NULL;
 	if (__atomic_load_n(&code->table_tried, __ATOMIC_ACQUIRE))
 		return code->table;
@@ -391,22 +391,22 @@ const struct unwind_table *code_unwind_table(struct code *code)
 	return code->table;
 }
 
-bool code_is_derived(struct code *code, uint64_t address)
+bool module_code_is_derived(struct module_code *code, uint64_t address)
 {
 	return __atomic_load_n(&code->table_tried, __ATOMIC_ACQUIRE) && code->table &&
 	       unwind_table_is_derived(code->table, address);
 }
 
-uint32_t code_version(struct code *code, uint64_t address, uint64_t time)
+uint32_t module_code_version(struct module_code *code, uint64_t address, uint64_t time)
 {
 	return code->jit ? jit_version(code->jit, address, time) : 0;
 }
 
-bool code_read(struct code *code, uint64_t address, uint8_t *bytes, size_t size)
+bool code_read(struct module_code *code, uint64_t address, uint8_t *bytes, size_t size)
 {
 	if (code->jit)
 		return jit_read_code(code->jit, address, bytes, size);
-	if (!code_is_file(code))
+	if (!module_code_is_file(code))
 		return false;
 	open_symbols(code);
 	struct elf_file *elf = symbols_elf(code->symbols);
@@ -419,19 +419,20 @@ bool code_read(struct code *code, uint64_t address, uint8_t *bytes, size_t size)
 	return true;
 }
 
-const struct unwind_table *code_jit_table(struct code *code, uint64_t address, uint64_t time, uint64_t *ret_start,
-					  uint64_t *ret_end)
+const struct unwind_table *module_code_jit_table(struct module_code *code, uint64_t address, uint64_t time,
+						 uint64_t *ret_start, uint64_t *ret_end)
 {
 	return code->jit ? jit_unwind_table(code->jit, address, time, ret_start, ret_end) : NULL;
 }
 
-bool code_has_jit_tables(struct code *code)
+bool module_code_has_jit_tables(struct module_code *code)
 {
 	return code->jit && jit_has_unwinding(code->jit);
 }
 
 /* The mapping of the kernel is called by the symbol its offset is relative to: "[kernel.kallsyms]_text". */
-void codes_kernel_mapping(struct codes *codes, const char *path, uint64_t text_address, const struct build_id *build_id)
+void module_store_kernel_mapping(struct module_store *codes, const char *path, uint64_t text_address,
+				 const struct build_id *build_id)
 {
 	const char *symbol = strchr(path, ']');
 	pthread_mutex_lock(&codes->lock);
@@ -445,7 +446,7 @@ void codes_kernel_mapping(struct codes *codes, const char *path, uint64_t text_a
 	pthread_mutex_unlock(&codes->lock);
 }
 
-void codes_kernel_symbol(struct codes *codes, uint64_t start, uint64_t size, const char *name)
+void module_store_kernel_symbol(struct module_store *codes, uint64_t start, uint64_t size, const char *name)
 {
 	pthread_mutex_lock(&codes->lock);
 	MEM_ROOM(codes->kernel_symbols, codes->kernel_symbol_count, codes->kernel_symbol_capacity);
@@ -455,7 +456,7 @@ void codes_kernel_symbol(struct codes *codes, uint64_t start, uint64_t size, con
 }
 
 /* Takes its time, in which other threads may look up other code: with what is known now, and without the lock. */
-static struct kernel *open_kernel(struct codes *codes)
+static struct kernel *open_kernel(struct module_store *codes)
 {
 	pthread_mutex_lock(&codes->lock);
 	char *text_symbol CLEANUP_FREE = codes->kernel_text_symbol;
@@ -474,7 +475,7 @@ static struct kernel *open_kernel(struct codes *codes)
 }
 
 /* What records brought since the last question. */
-static void pass_kernel_symbols(struct codes *codes)
+static void pass_kernel_symbols(struct module_store *codes)
 {
 	if (!__atomic_load_n(&codes->kernel_symbol_count, __ATOMIC_ACQUIRE))
 		return;
@@ -491,7 +492,7 @@ static void pass_kernel_symbols(struct codes *codes)
 	free_kernel_symbols(symbols, count);
 }
 
-static struct kernel *kernel_of(struct codes *codes)
+static struct kernel *kernel_of(struct module_store *codes)
 {
 	if (!__atomic_load_n(&codes->kernel, __ATOMIC_ACQUIRE)) {
 		pthread_mutex_lock(&codes->kernel_lock);
@@ -503,12 +504,13 @@ static struct kernel *kernel_of(struct codes *codes)
 	return codes->kernel;
 }
 
-void codes_open_kernel(struct codes *codes)
+void module_store_open_kernel(struct module_store *codes)
 {
 	kernel_of(codes);
 }
 
-size_t code_find(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most)
+size_t module_code_find(struct module_code *code, uint64_t address, uint32_t version, struct symbol_frame *frames,
+			size_t most)
 {
 	if (!most)
 		return 0;
@@ -531,23 +533,24 @@ size_t code_find(struct code *code, uint64_t address, uint32_t version, struct s
 	return count ? count : names_find(code->names, address + 1, frames, most);
 }
 
-bool code_is_settled(struct code *code)
+bool module_code_is_settled(struct module_code *code)
 {
 	if (code->module.kind == MODULE_JIT)
 		return false;
-	if (!code->codes->debuginfod || !code_is_file(code))
+	if (!code->codes->debuginfod || !module_code_is_file(code))
 		return true;
 	open_symbols(code);
 	return symbols_state(code->symbols) == SYMBOLS_DEBUG;
 }
 
-size_t code_find_call(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most)
+size_t module_code_find_call(struct module_code *code, uint64_t address, uint32_t version, struct symbol_frame *frames,
+			     size_t most)
 {
-	size_t count = code_find(code, address, version, frames, most);
-	return count ? count : code_find(code, address + 1, version, frames, most);
+	size_t count = module_code_find(code, address, version, frames, most);
+	return count ? count : module_code_find(code, address + 1, version, frames, most);
 }
 
-const char *code_module_name(struct code *code, uint64_t address)
+const char *module_code_module_name(struct module_code *code, uint64_t address)
 {
 	const char *module = NULL;
 	struct symbol_frame frame;
@@ -557,36 +560,37 @@ const char *code_module_name(struct code *code, uint64_t address)
 	return code->path;
 }
 
-bool code_changed(struct code *code)
+bool code_changed(struct module_code *code)
 {
-	return code_is_file(code) && __atomic_load_n(&code->symbols_tried, __ATOMIC_ACQUIRE) &&
+	return module_code_is_file(code) && __atomic_load_n(&code->symbols_tried, __ATOMIC_ACQUIRE) &&
 	       symbols_changed(code->symbols);
 }
 
-const char *code_shown_module(const struct code *code)
+const char *module_code_shown_module(const struct module_code *code)
 {
-	bool jit = code->jit || (code_is_file(code) && module_is_jit_file(code->path, strlen(code->path)));
+	bool jit = code->jit || (module_code_is_file(code) && module_is_jit_file(code->path, strlen(code->path)));
 	return jit ? MODULE_JIT_NAME : code->path;
 }
 
-const char *code_shown_module_at(struct code *code, uint64_t address)
+const char *module_code_shown_module_at(struct module_code *code, uint64_t address)
 {
-	return code_is_file(code) || code->jit ? code_shown_module(code) : code_module_name(code, address);
+	return module_code_is_file(code) || code->jit ? module_code_shown_module(code) :
+							module_code_module_name(code, address);
 }
 
-const char *code_stack_advice(struct code *code)
+const char *module_code_stack_advice(struct module_code *code)
 {
-	return code->jit ? runtime_stack_advice(codes_runtime(code->codes, code->module.pid).kind) : "";
+	return code->jit ? runtime_stack_advice(module_store_runtime(code->codes, code->module.pid).kind) : "";
 }
 
-void code_advice(struct code *code, struct buf *out)
+void module_code_advice(struct module_code *code, struct buf *out)
 {
-	if (code_is_file(code)) {
+	if (module_code_is_file(code)) {
 		open_symbols(code);
 		symbols_advice(code->symbols, out);
 	} else if (code->module.kind == MODULE_JIT) {
-		runtime_jit_advice(out, codes_runtime(code->codes, code->module.pid).kind, code->module.pid, code->path,
-				   jit_is_named(code->jit));
+		runtime_jit_advice(out, module_store_runtime(code->codes, code->module.pid).kind, code->module.pid,
+				   code->path, jit_is_named(code->jit));
 	} else {
 		kernel_advice(kernel_of(code->codes), out);
 	}

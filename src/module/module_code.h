@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-struct code; /* of one module */
+struct module_code; /* of one module */
 
 struct jit_file {
 	int32_t pid;
@@ -36,11 +36,11 @@ struct process_runtime {
 	struct runtime runtime;
 };
 
-struct codes {
+struct module_store {
 	struct modules *modules;
 	struct symbol_options options;
 	pthread_mutex_t lock; /* guards all that follows, and `modules` */
-	struct code **items; /* by module id */
+	struct module_code **items; /* by module id */
 	size_t capacity;
 	struct jit_file *dumps;
 	size_t dump_count, dump_capacity;
@@ -56,7 +56,7 @@ struct codes {
 	struct cache *cache; /* NULL: none */
 	/* Who is asked for files that are not here; NULL: nobody. Set it before the first module is opened. */
 	struct debuginfod *debuginfod;
-	bool fetch_at_once; /* debug files too, when a module is opened; else code_fetch() does it */
+	bool fetch_at_once; /* debug files too, when a module is opened; else module_code_fetch() does it */
 	pthread_mutex_t fetch_lock; /* one download at a time */
 	unsigned not_fetched; /* modules that the budget did not suffice for */
 	bool live; /* processes still run: files are looked for where they see them */
@@ -67,86 +67,88 @@ struct codes {
 	size_t held_count, held_capacity;
 };
 
-void codes_init(struct codes *codes, struct modules *modules, const struct symbol_options *options);
-void codes_release(struct codes *codes);
+void module_store_init(struct module_store *codes, struct modules *modules, const struct symbol_options *options);
+void module_store_release(struct module_store *codes);
 /* The records are of processes that run now; before the first module is added. */
-void codes_set_live(struct codes *codes);
+void module_store_set_live(struct module_store *codes);
 /* A live process began, or became another program. */
-void codes_process_changed(struct codes *codes, int32_t pid);
+void module_store_process_changed(struct module_store *codes, int32_t pid);
 /* As modules_add(), while other threads may be asking. */
-module_id codes_add_module(struct codes *codes, const char *path, const struct build_id *build_id, int32_t pid);
+module_id module_store_add(struct module_store *codes, const char *path, const struct build_id *build_id, int32_t pid);
 
-/* What the records say of the kernel. A mapping that comes after the first code_find() in it is not used. */
-void codes_kernel_mapping(struct codes *codes, const char *path, uint64_t text_address,
-			  const struct build_id *build_id);
+/* What the records say of the kernel. A mapping that comes after the first module_code_find() in it is not used. */
+void module_store_kernel_mapping(struct module_store *codes, const char *path, uint64_t text_address,
+				 const struct build_id *build_id);
 /* Code that the kernel got while it was recorded, at any time. */
-void codes_kernel_symbol(struct codes *codes, uint64_t start, uint64_t size, const char *name);
+void module_store_kernel_symbol(struct module_store *codes, uint64_t start, uint64_t size, const char *name);
 
 /* Reads the kernel's symbols now, which takes a while; a thread of its own can do it beside other work. */
-void codes_open_kernel(struct codes *codes);
+void module_store_open_kernel(struct module_store *codes);
 
 /* The runtime of a process, by the files that it has mapped. */
-struct runtime codes_runtime(struct codes *codes, int32_t pid);
+struct runtime module_store_runtime(struct module_store *codes, int32_t pid);
 
-/* The code of a module; the pointer stays valid until codes_release(). */
-struct code *codes_get(struct codes *codes, module_id module);
+/* The code of a module; the pointer stays valid until module_store_release(). */
+struct module_code *module_store_get(struct module_store *codes, module_id module);
 
 /* Reads the maps of just-in-time code again that have grown since. While nobody asks. */
-void codes_reread_maps(struct codes *codes);
+void module_store_reread_maps(struct module_store *codes);
 
 /* A file or the vDSO: its addresses do not depend on where it is mapped. */
-bool code_is_file(const struct code *code);
-bool code_is_jit(const struct code *code);
+bool module_code_is_file(const struct module_code *code);
+bool module_code_is_jit(const struct module_code *code);
 /* As the record has it; stays. */
-const char *code_path(const struct code *code);
+const char *code_path(const struct module_code *code);
 /* The address in the module's own address space of a run-time address in `mapping`. */
-uint64_t code_address(struct code *code, const struct mapping *mapping, uint64_t ip);
-/* Asks debuginfod for the debug file, if it is missing; only before the first code_find() in this module. */
-void code_fetch(struct code *code);
+uint64_t module_code_address(struct module_code *code, const struct mapping *mapping, uint64_t ip);
+/* Asks debuginfod for the debug file, if it is missing; only before the first module_code_find() in this module. */
+void module_code_fetch(struct module_code *code);
 /* NULL: the module has none. Built when first asked for. */
-const struct unwind_table *code_unwind_table(struct code *code);
+const struct unwind_table *module_code_unwind_table(struct module_code *code);
 /* Whether the rule for unwinding at an address of the module is derived; false when the table was not needed so far. */
-bool code_is_derived(struct code *code, uint64_t address);
+bool module_code_is_derived(struct module_code *code, uint64_t address);
 
 /*
  * The unwind information of JIT code at an address, for [*ret_start, *ret_end); NULL: there is none. `time` as below.
  */
-const struct unwind_table *code_jit_table(struct code *code, uint64_t address, uint64_t time, uint64_t *ret_start,
-					  uint64_t *ret_end);
+const struct unwind_table *module_code_jit_table(struct module_code *code, uint64_t address, uint64_t time,
+						 uint64_t *ret_start, uint64_t *ret_end);
 /* Whether JIT code has unwind information, as far as it is known by now. */
-bool code_has_jit_tables(struct code *code);
+bool module_code_has_jit_tables(struct module_code *code);
 /* Code at an address of the module, zeros behind its end; false when it cannot be read. */
-bool code_read(struct code *code, uint64_t address, uint8_t *bytes, size_t size);
+bool code_read(struct module_code *code, uint64_t address, uint8_t *bytes, size_t size);
 
 /*
  * Just-in-time code lies at an address until other code takes its place: a number for what was there at the time, by
  * CLOCK_MONOTONIC. 0 where that is not known (`time` UINT64_MAX), and for all other code.
  */
-uint32_t code_version(struct code *code, uint64_t address, uint64_t time);
+uint32_t module_code_version(struct module_code *code, uint64_t address, uint64_t time);
 /*
  * Fills frames innermost first; 0: nothing is known. `address` is the module's own, minus one for return addresses;
- * `version` is code_version()'s, 0 for what was there last.
+ * `version` is module_code_version()'s, 0 for what was there last.
  */
-size_t code_find(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most);
+size_t module_code_find(struct module_code *code, uint64_t address, uint32_t version, struct symbol_frame *frames,
+			size_t most);
 /*
  * The same for the last byte of a call. Frame pointers that are none lead to numbers such as the first byte of a
  * virtual function: where no function has the byte before, that is what the number is, as perf shows it.
  */
-size_t code_find_call(struct code *code, uint64_t address, uint32_t version, struct symbol_frame *frames, size_t most);
-/* Whether code_find() says now what it will say at the end: not of just-in-time code, nor when debuginfod may help. */
-bool code_is_settled(struct code *code);
+size_t module_code_find_call(struct module_code *code, uint64_t address, uint32_t version, struct symbol_frame *frames,
+			     size_t most);
+/* Whether module_code_find() has its final answer already: not for JIT code, nor when debuginfod may help. */
+bool module_code_is_settled(struct module_code *code);
 /* Keeps what was found, sorted by address, for when the file is not here any more. */
-void code_keep_names(struct code *code, const struct name_entry *entries, size_t count);
+void module_code_keep_names(struct module_code *code, const struct name_entry *entries, size_t count);
 /* The module of an address in it as perf names it: a path, or a name in brackets. */
-const char *code_module_name(struct code *code, uint64_t address);
+const char *module_code_module_name(struct module_code *code, uint64_t address);
 /* What profiles show: the same, but MODULE_JIT_NAME for all JIT code. */
-const char *code_shown_module(const struct code *code);
-const char *code_shown_module_at(struct code *code, uint64_t address);
+const char *module_code_shown_module(const struct module_code *code);
+const char *module_code_shown_module_at(struct module_code *code, uint64_t address);
 /* Why frames of this module have no symbols and what to do about it, one line; empty when they have. */
 /* Whether its file was written to since it was opened: names found in it are nonsense. */
-bool code_changed(struct code *code);
-void code_advice(struct code *code, struct buf *out);
+bool code_changed(struct module_code *code);
+void module_code_advice(struct module_code *code, struct buf *out);
 /* What makes stacks through this module complete; "": nothing known. A constant. */
-const char *code_stack_advice(struct code *code);
+const char *module_code_stack_advice(struct module_code *code);
 
 #endif

@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 /* libiberty refuses C++ names above this by itself, since it recurses; longer ones get a thread with a large stack. */
-#define DIRECT_MOST 1024
-#define LONG_MOST 16384
+#define DIRECT_MAX 1024
+#define LONG_FORM_MAX 16384
 #define LONG_STACK ((size_t)96 << 20)
 /* Back references can double the text every few bytes. */
-#define TEXT_MOST ((size_t)256 << 10)
+#define TEXT_MAX ((size_t)256 << 10)
 #define SIGNATURE (DMGL_PARAMS | DMGL_ANSI)
 
 struct text {
@@ -25,7 +25,7 @@ static void take_text(const char *bytes, size_t count, void *context)
 {
 	struct text *text = context;
 	size_t size = text->out->size - text->start;
-	if (size + count <= TEXT_MOST) {
+	if (size + count <= TEXT_MAX) {
 		buf_add(text->out, bytes, count);
 		return;
 	}
@@ -35,7 +35,7 @@ static void take_text(const char *bytes, size_t count, void *context)
 	 */
 	bool plain = bytes >= text->name && bytes < text->name_end;
 	text->start -= count;
-	if (plain || size > 4 * TEXT_MOST)
+	if (plain || size > 4 * TEXT_MAX)
 		longjmp(text->too_long, 1);
 }
 
@@ -85,9 +85,9 @@ static bool run_on_large_stack(struct buf *out, const char *name, int options)
 
 static bool demangle_cplus(struct buf *out, const char *name, size_t length, int options)
 {
-	if (length > LONG_MOST)
+	if (length > LONG_FORM_MAX)
 		return false;
-	if (length < DIRECT_MOST)
+	if (length < DIRECT_MAX)
 		return run(out, name, cplus_demangle_v3_callback, options);
 	return run_on_large_stack(out, name, options);
 }
@@ -100,7 +100,7 @@ static bool demangle_cplus(struct buf *out, const char *name, size_t length, int
  */
 static bool d_name_is_harmless(const char *name, size_t length)
 {
-	enum { MOST = 4096, COST_MOST = 16384 };
+	enum { MOST = 4096, COST_MAX = 16384 };
 	if (length > MOST)
 		return false;
 	uint32_t cost[MOST + 1];
@@ -117,7 +117,7 @@ static bool d_name_is_harmless(const char *name, size_t length)
 		offset = 26 * offset + (size_t)(name[at] - 'a');
 		if (offset && offset <= i)
 			cost[i + 1] += cost[i] - cost[i - offset] + (uint32_t)length;
-		if (cost[i + 1] > COST_MOST)
+		if (cost[i + 1] > COST_MAX)
 			return false;
 	}
 	return true;
@@ -167,14 +167,14 @@ static bool demangle_ocaml(struct buf *out, const char *name)
 /* Rust's old names are C++ names with a hash at their end: "17h" and 16 digits; what may follow begins with a dot. */
 static bool may_be_old_rust(const char *name, size_t length)
 {
-	const char *hash = length <= LONG_MOST ? memmem(name, length, "17h", 3) : NULL;
+	const char *hash = length <= LONG_FORM_MAX ? memmem(name, length, "17h", 3) : NULL;
 	return hash && length - (size_t)(hash - name) >= 20;
 }
 
 size_t demangle_rust_stem(const char *name)
 {
 	size_t length = strlen(name);
-	if (strncmp(name, "_ZN", 3) != 0 || length > LONG_MOST)
+	if (strncmp(name, "_ZN", 3) != 0 || length > LONG_FORM_MAX)
 		return 0;
 	/* The last one: what a name is called may look like a hash too. */
 	for (size_t at = length; at-- > 3;)
@@ -193,7 +193,7 @@ static bool demangle_by_prefix(struct buf *out, const char *name, size_t length,
 			return (may_be_old_rust(name, length) && run(out, name, rust_demangle_callback, rust)) ||
 			       demangle_cplus(out, name, length, options);
 		case 'R':
-			return length <= LONG_MOST && run(out, name, rust_demangle_callback, rust);
+			return length <= LONG_FORM_MAX && run(out, name, rust_demangle_callback, rust);
 		case 'D':
 			return demangle_d(out, name, length, options);
 		case 'G':

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define GROUPS_MOST 32 /* parameter lists of one name: its own and those of enclosing functions */
-#define RETURNED_MOST 4 /* nested pointers to functions that are returned */
+#define GROUPS_MAX 32 /* parameter lists of one name: its own and those of enclosing functions */
+#define RETURNED_MAX 4 /* nested pointers to functions that are returned */
 
 static bool is_word(char c)
 {
@@ -112,7 +112,7 @@ struct parts {
 	size_t start; /* of the name, behind the return type */
 	struct {
 		size_t start, end;
-	} lists[GROUPS_MOST]; /* of parameters, in order */
+	} lists[GROUPS_MAX]; /* of parameters, in order */
 	size_t list_count;
 	size_t returned, returned_end; /* "(*f(int))" of a function that returns a pointer to a function; 0: none */
 };
@@ -155,7 +155,7 @@ static size_t take_group(struct parts *parts, const char *name, size_t at, size_
 	if (!end)
 		return 0;
 	if (opens_list(name, at, operator)) {
-		if (parts->list_count == GROUPS_MOST || !may_follow_list(name, end, length))
+		if (parts->list_count == GROUPS_MAX || !may_follow_list(name, end, length))
 			return 0;
 		parts->lists[parts->list_count].start = at;
 		parts->lists[parts->list_count++].end = end;
@@ -329,7 +329,7 @@ void short_name(struct buf *out, const char *name, size_t length, unsigned keep)
 			buf_add(out, rest, left);
 			break;
 		}
-		if (parts.list_count || !parts.returned || depth == RETURNED_MOST) {
+		if (parts.list_count || !parts.returned || depth == RETURNED_MAX) {
 			put_parts(out, &parts, rest, left, keep);
 			break;
 		}

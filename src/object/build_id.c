@@ -23,7 +23,7 @@ struct build_id build_id_from_notes(const void *notes, size_t size, uint64_t ali
 			break;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(bytes + name, "GNU", 4) &&
 		    note.n_descsz) {
-			id.size = note.n_descsz < BUILD_ID_MOST ? (uint8_t)note.n_descsz : BUILD_ID_MOST;
+			id.size = note.n_descsz < BUILD_ID_MAX ? (uint8_t)note.n_descsz : BUILD_ID_MAX;
 			memcpy(id.bytes, bytes + text, id.size);
 			break;
 		}
@@ -48,7 +48,7 @@ const char *build_id_text(const struct build_id *id, char text[BUILD_ID_TEXT])
 {
 	static const char digits[] = "0123456789abcdef";
 	size_t at = 0;
-	for (size_t i = 0; i < id->size && i < BUILD_ID_MOST; i++) {
+	for (size_t i = 0; i < id->size && i < BUILD_ID_MAX; i++) {
 		text[at++] = digits[id->bytes[i] >> 4];
 		text[at++] = digits[id->bytes[i] & 15];
 	}
@@ -68,7 +68,7 @@ bool build_id_parse(struct build_id *ret_id, const char *text)
 {
 	size_t length = strlen(text);
 	struct build_id id = {.size = (uint8_t)(length / 2)};
-	if (!length || length % 2 || length / 2 > BUILD_ID_MOST)
+	if (!length || length % 2 || length / 2 > BUILD_ID_MAX)
 		return false;
 	for (size_t i = 0; i < id.size; i++) {
 		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);

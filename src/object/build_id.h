@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUILD_ID_MOST 20
+#define BUILD_ID_MAX 20
 
 struct build_id {
 	uint8_t size; /* 0: none */
-	uint8_t bytes[BUILD_ID_MOST];
+	uint8_t bytes[BUILD_ID_MAX];
 };
 
-#define BUILD_ID_TEXT (2 * BUILD_ID_MOST + 1)
+#define BUILD_ID_TEXT (2 * BUILD_ID_MAX + 1)
 
 /* The build-id among ELF notes that are aligned to `align` (8, or anything else for 4); size 0 when there is none. */
 struct build_id build_id_from_notes(const void *notes, size_t size, uint64_t align);

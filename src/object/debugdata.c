@@ -7,7 +7,7 @@
 /* A symbol table shrinks about four times; what claims more than this is a bomb. */
 #define UNPACKED_FACTOR 64
 #define UNPACKED_SPARE ((size_t)16 << 20)
-#define UNPACKED_MOST ((size_t)1 << 30)
+#define UNPACKED_MAX ((size_t)1 << 30)
 #define DECODER_MEMORY ((uint64_t)128 << 20)
 
 struct unpacking {
@@ -50,8 +50,8 @@ int debugdata_open(struct debugdata *ret_data, struct elf_file *elf, struct err 
 	struct elf_section section;
 	if (!elf_section(elf, ".gnu_debugdata", &section) || !section.data)
 		return err_set(err, ERR_EMPTY, "the file has no .gnu_debugdata");
-	struct unpacking unpacking = {.most = UNPACKED_MOST};
-	if (section.size < (UNPACKED_MOST - UNPACKED_SPARE) / UNPACKED_FACTOR)
+	struct unpacking unpacking = {.most = UNPACKED_MAX};
+	if (section.size < (UNPACKED_MAX - UNPACKED_SPARE) / UNPACKED_FACTOR)
 		unpacking.most = UNPACKED_SPARE + UNPACKED_FACTOR * section.size;
 	if (!unpack(&unpacking, section.data, section.size)) {
 		free(unpacking.bytes);

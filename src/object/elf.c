@@ -24,9 +24,9 @@
  */
 #define INFLATE_FACTOR 64
 #define INFLATE_SPARE ((uint64_t)64 << 20)
-#define INFLATE_MOST ((uint64_t)8 << 30)
+#define INFLATE_MAX ((uint64_t)8 << 30)
 
-#define KEPT_LEAST (1u << 19) /* smaller sections are unpacked as fast as they are looked for */
+#define KEPT_MIN (1u << 19) /* smaller sections are unpacked as fast as they are looked for */
 
 #define ZDEBUG_HEADER 12 /* "ZLIB" and the size as a big-endian 64-bit number */
 
@@ -410,7 +410,7 @@ static void unpack_or_get(struct elf_file *elf, size_t index, const struct packe
 	struct unpacked unpacked = {.size = packed->unpacked_size};
 	struct build_id id = {0};
 	char kind[32];
-	bool kept = elf->cache && elf->path && unpacked.size >= KEPT_LEAST;
+	bool kept = elf->cache && elf->path && unpacked.size >= KEPT_MIN;
 	if (kept) {
 		id = elf_build_id(elf);
 		snprintf(kind, sizeof kind, "section-%zu", index);
@@ -433,8 +433,8 @@ static void unpack_or_get(struct elf_file *elf, size_t index, const struct packe
 static bool unpack_is_allowed(const struct elf_file *elf, const struct packed *packed)
 {
 	uint64_t most = INFLATE_SPARE + INFLATE_FACTOR * (uint64_t)elf->size;
-	if (most > INFLATE_MOST)
-		most = INFLATE_MOST;
+	if (most > INFLATE_MAX)
+		most = INFLATE_MAX;
 	return packed->packing != PACKED_UNKNOWN && packed->unpacked_size <= most - elf->unpacked_total &&
 	       packed->unpacked_size <= INFLATE_SPARE + INFLATE_FACTOR * (uint64_t)packed->size;
 }

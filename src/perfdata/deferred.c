@@ -5,8 +5,8 @@
  */
 #include "perfdata/reader.h"
 
-#define HELD_MOST 4096u
-#define HELD_BYTES_MOST (16u << 20)
+#define HELD_MAX 4096u
+#define HELD_BYTES_MAX (16u << 20)
 
 /* Which of the held samples to deliver, and what comes in place of their promised chain. */
 struct selection {
@@ -46,7 +46,7 @@ static int deliver_selected(struct perfdata *data, const struct selection *selec
 
 int deferred_hold(struct perfdata *data, const struct record *record, const struct event_sample *sample)
 {
-	if (data->held_count >= HELD_MOST || data->held_bytes >= HELD_BYTES_MOST) {
+	if (data->held_count >= HELD_MAX || data->held_bytes >= HELD_BYTES_MAX) {
 		int result = deliver_selected(data, &(struct selection){.tid = -1, .most = data->held_count / 2 + 1});
 		if (result < 0)
 			return result;

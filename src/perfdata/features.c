@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define PMUS_MOST 4096u
-#define SIMPLEPERF_EVENTS_MOST 4096u
+#define PMUS_MAX 4096u
+#define SIMPLEPERF_EVENTS_MAX 4096u
 
 /* What is left of a section. After a failed take everything fails. */
 struct section {
@@ -176,7 +176,7 @@ static void take_pmus(struct perfdata *data, struct section *section)
 {
 	CLEANUP_BUF struct buf text = {0};
 	uint32_t count = take32(section);
-	if (data->pmu_count || count > PMUS_MOST)
+	if (data->pmu_count || count > PMUS_MAX)
 		return;
 	for (uint32_t i = 0; i < count && !section->failed; i++) {
 		uint32_t type = take32(section);
@@ -335,7 +335,7 @@ static void take_build_ids(struct perfdata *data, struct section *section)
 /* Names of events by type and config: "cpu-cycles,0,0" lines. */
 static void take_simpleperf_events(struct perfdata *data, const char *text)
 {
-	for (unsigned lines = 0; *text && lines < SIMPLEPERF_EVENTS_MOST; lines++) {
+	for (unsigned lines = 0; *text && lines < SIMPLEPERF_EVENTS_MAX; lines++) {
 		const char *line = text;
 		size_t length = strcspn(line, "\n");
 		size_t name_length = strcspn(line, ",\n");

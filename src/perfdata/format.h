@@ -25,8 +25,8 @@ struct file_header {
 };
 
 #define PIPE_HEADER_SIZE 16
-#define FILE_HEADER_LEAST 72 /* without features */
-#define ATTR_LEAST PERF_ATTR_SIZE_VER0
+#define FILE_HEADER_MIN 72 /* without features */
+#define ATTR_MIN PERF_ATTR_SIZE_VER0
 
 enum feature {
 	FEATURE_TRACING_DATA = 1,
@@ -96,7 +96,7 @@ enum user_record {
 /* No writer has types from here on: what claims to be one is garbage. */
 #define RECORD_TYPE_END 65536u
 
-#define RECORD_SIZE_MOST 65536u
+#define RECORD_SIZE_MAX 65536u
 
 #define EVENT_UPDATE_NAME 2
 
@@ -106,7 +106,7 @@ enum user_record {
 #define MISC_SWITCH_OUT (1u << 13)
 #define MISC_SWITCH_OUT_PREEMPT (1u << 14)
 #define MISC_MMAP_BUILD_ID (1u << 14)
-#define MMAP_BUILD_ID_MOST 20u /* bytes of a build-id in a MMAP2 record */
+#define MMAP_BUILD_ID_MAX 20u /* bytes of a build-id in a MMAP2 record */
 #define MISC_EXACT_IP (1u << 14)
 #define MISC_BUILD_ID_SIZE (1u << 15)
 #define MISC_LOST_SAMPLES_BPF (1u << 15) /* dropped by a filter, on purpose: Linux 6.2 */

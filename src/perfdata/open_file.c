@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOWS_MOST (32u << 20) /* bytes of ring buffers, shared by the files of a folder */
-#define SECTION_MOST (64u << 20) /* larger sections of the header are not believed */
-#define FACTS_MOST 65536u
-#define BUILD_IDS_MOST (1u << 20)
-#define ARENA_MOST (128u << 20) /* with more bytes of names and facts something is wrong */
+#define WINDOWS_MAX (32u << 20) /* bytes of ring buffers, shared by the files of a folder */
+#define SECTION_MAX (64u << 20) /* larger sections of the header are not believed */
+#define FACTS_MAX 65536u
+#define BUILD_IDS_MAX (1u << 20)
+#define ARENA_MAX (128u << 20) /* with more bytes of names and facts something is wrong */
 
 bool perfdata_is(const void *bytes, size_t size)
 {
@@ -24,7 +24,7 @@ bool perfdata_is(const void *bytes, size_t size)
 
 void perfdata_add_fact(struct perfdata *data, const char *name, const char *text, size_t length)
 {
-	if (data->fact_count >= FACTS_MOST || data->arena.total > ARENA_MOST)
+	if (data->fact_count >= FACTS_MAX || data->arena.total > ARENA_MAX)
 		return;
 	MEM_ROOM(data->facts, data->fact_count, data->fact_capacity);
 	data->facts[data->fact_count++] = (struct perfdata_fact){
@@ -36,15 +36,15 @@ void perfdata_add_fact(struct perfdata *data, const char *name, const char *text
 void perfdata_add_build_id(struct perfdata *data, const uint8_t *record, size_t size)
 {
 	enum { PID = 8, ID = 12, ID_SIZE = 32, PATH = 36 }; /* offsets in the record */
-	if (size <= PATH || data->build_id_count >= BUILD_IDS_MOST || data->arena.total > ARENA_MOST) {
+	if (size <= PATH || data->build_id_count >= BUILD_IDS_MAX || data->arena.total > ARENA_MAX) {
 		data->quality.malformed++;
 		return;
 	}
 	struct perfdata_build_id entry = {.pid = (int32_t)bytes_load32(record + PID), .misc = bytes_load16(record + 4)};
 	const char *path = (const char *)record + PATH;
 	entry.path = arena_copy(&data->arena, path, strnlen(path, size - PATH));
-	entry.build_id.size = BUILD_ID_MOST;
-	if (entry.misc & MISC_BUILD_ID_SIZE && record[ID_SIZE] < BUILD_ID_MOST)
+	entry.build_id.size = BUILD_ID_MAX;
+	if (entry.misc & MISC_BUILD_ID_SIZE && record[ID_SIZE] < BUILD_ID_MAX)
 		entry.build_id.size = record[ID_SIZE];
 	memcpy(entry.build_id.bytes, record + ID, entry.build_id.size);
 	MEM_ROOM(data->build_ids, data->build_id_count, data->build_id_capacity);
@@ -93,7 +93,7 @@ static bool read_at(int fd, uint64_t offset, void *out, size_t size)
 /* A section of the header in memory. NULL when it does not lie within the file or is too large to be true. */
 static uint8_t *read_section(int fd, uint64_t file_size, struct file_section section)
 {
-	if (section.size > SECTION_MOST || section.offset > file_size || section.size > file_size - section.offset)
+	if (section.size > SECTION_MAX || section.offset > file_size || section.size > file_size - section.offset)
 		return NULL;
 	uint8_t *bytes = mem_alloc(section.size + 1);
 	if (read_at(fd, section.offset, bytes, section.size))
@@ -106,7 +106,7 @@ static int read_attrs(struct perfdata *data, int fd, uint64_t file_size, const s
 		      struct err *err)
 {
 	uint64_t each = header->attr_size;
-	if (each < ATTR_LEAST + sizeof(struct file_section) || each > 65536 || header->attrs.size < each)
+	if (each < ATTR_MIN + sizeof(struct file_section) || each > 65536 || header->attrs.size < each)
 		return err_set(err, ERR_FORMAT, "%s: damaged header: it describes no event", data->name);
 	CLEANUP_FREE uint8_t *attrs = read_section(fd, file_size, header->attrs);
 	if (!attrs)
@@ -158,11 +158,11 @@ static void add_stream(struct perfdata *data, int fd, bool seekable, uint64_t st
 static int open_file(struct perfdata *data, int fd, uint64_t file_size, size_t memory, struct err *err)
 {
 	struct file_header header = {0};
-	if (!read_at(fd, 0, &header, FILE_HEADER_LEAST))
+	if (!read_at(fd, 0, &header, FILE_HEADER_MIN))
 		return err_set(err, ERR_FORMAT, "%s: truncated within its header", data->name);
 	if (header.size >= sizeof header && !read_at(fd, 0, &header, sizeof header))
 		return err_set(err, ERR_FORMAT, "%s: truncated within its header", data->name);
-	if (header.size < FILE_HEADER_LEAST)
+	if (header.size < FILE_HEADER_MIN)
 		return err_set(err, ERR_FORMAT, "%s: damaged header", data->name);
 	int result = read_attrs(data, fd, file_size, &header, err);
 	if (result < 0)
@@ -276,7 +276,7 @@ static int open_pipe(struct perfdata *data, int fd, const void *head, size_t hea
 		return result;
 	data->pipe_mode = bytes_load64(start.data + 8) == PIPE_HEADER_SIZE;
 	if (data->pipe_mode) {
-		add_stream(data, fd, false, 0, UINT64_MAX, WINDOWS_MOST);
+		add_stream(data, fd, false, 0, UINT64_MAX, WINDOWS_MAX);
 		prefill(&data->streams[0], (const uint8_t *)start.data, start.size);
 		data->streams[0].start = data->streams[0].position = PIPE_HEADER_SIZE;
 		return 0;
@@ -285,7 +285,7 @@ static int open_pipe(struct perfdata *data, int fd, const void *head, size_t hea
 	if (copy < 0)
 		return copy;
 	struct stat status;
-	result = fstat(copy, &status) < 0 ? ERR_IO : open_file(data, copy, (uint64_t)status.st_size, WINDOWS_MOST, err);
+	result = fstat(copy, &status) < 0 ? ERR_IO : open_file(data, copy, (uint64_t)status.st_size, WINDOWS_MAX, err);
 	if (result < 0)
 		close(copy);
 	else if (fd > STDIN_FILENO)
@@ -323,7 +323,7 @@ int perfdata_open_fd(struct perfdata **ret_data, int fd, const char *name, const
 	if (fstat(fd, &status) < 0)
 		result = err_set(err, ERR_OPEN, "%s: cannot read: %s", name, strerror(errno));
 	else if (S_ISREG(status.st_mode))
-		result = open_seekable(data, fd, (uint64_t)status.st_size, WINDOWS_MOST, err);
+		result = open_seekable(data, fd, (uint64_t)status.st_size, WINDOWS_MAX, err);
 	else
 		result = open_pipe(data, fd, head, head_size, err);
 	if (result < 0 && fd > STDIN_FILENO)
@@ -356,14 +356,14 @@ static int open_folder(struct perfdata **ret_data, const char *path, struct err 
 	struct perfdata *data = new_data(path);
 	size_t members = 0;
 	char member[32];
-	for (; members < STREAMS_MOST - 1; members++) {
+	for (; members < STREAMS_MAX - 1; members++) {
 		CLEANUP_BUF struct buf next = {0};
 		buf_printf(&next, "%s/data.%zu", path, members);
 		if (access(next.data, F_OK) < 0)
 			break;
 	}
 	data->streams = mem_zalloc(members + 1, sizeof *data->streams);
-	size_t memory = WINDOWS_MOST / (members + 1);
+	size_t memory = WINDOWS_MAX / (members + 1);
 	while (memory & (memory - 1))
 		memory &= memory - 1; /* rings are powers of two */
 	int result = open_member(data, path, "data", memory, err);

@@ -4,7 +4,7 @@
 
 #include <zstd.h>
 
-#define PIECE_MOST (RECORD_SIZE_MOST - 64) /* of a COMPRESSED record, whose size has 16 bits */
+#define PIECE_MAX (RECORD_SIZE_MAX - 64) /* of a COMPRESSED record, whose size has 16 bits */
 #define WINDOW_LOG 20 /* readers keep 1 MiB */
 
 bool pack_init(struct pack *pack)
@@ -31,7 +31,7 @@ bool pack_flush(struct pack *pack, struct buf *out)
 		struct perf_event_header header = {.type = USER_COMPRESSED};
 		size_t start = out->size;
 		buf_add(out, &header, sizeof header);
-		ZSTD_outBuffer piece = {buf_reserve(out, PIECE_MOST), PIECE_MOST, 0};
+		ZSTD_outBuffer piece = {buf_reserve(out, PIECE_MAX), PIECE_MAX, 0};
 		left = ZSTD_compressStream2(pack->zstd, &piece, &in, ZSTD_e_flush);
 		if (ZSTD_isError(left))
 			return false;

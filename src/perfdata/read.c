@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 /* More than this need not wait: even without rounds a record does not come that late. */
-#define WAITING_MOST (2u << 20)
-#define SPAN_MOST (256ull << 20) /* bytes between the first that waits and the last, in a file without rounds */
+#define WAITING_MAX (2u << 20)
+#define SPAN_MAX (256ull << 20) /* bytes between the first that waits and the last, in a file without rounds */
 #define FOLDER_WAITING 65536u
 
 static struct window *window_of(struct perfdata *data, uint64_t place)
@@ -90,12 +90,12 @@ static int flush_half(struct perfdata *data)
 
 static bool too_many_wait(const struct perfdata *data, const struct stream *stream)
 {
-	if (order_waiting(&data->order) >= WAITING_MOST)
+	if (order_waiting(&data->order) >= WAITING_MAX)
 		return true;
 	if (data->seen_round || data->stream_count > 1)
 		return false;
-	return stream->window.end - stream->window.needed > SPAN_MOST ||
-	       stream->plain.end - stream->plain.needed > SPAN_MOST;
+	return stream->window.end - stream->window.needed > SPAN_MAX ||
+	       stream->plain.end - stream->plain.needed > SPAN_MAX;
 }
 
 /* Mappings without a time were there before the recording began, wherever they are told of. */
@@ -177,9 +177,9 @@ static int read_all(struct perfdata *data)
 int perfdata_read(struct perfdata *data, const struct event_sink *sink, struct err *err)
 {
 	data->sink = sink;
-	data->scratch = mem_alloc(RECORD_SIZE_MOST);
-	data->peek_scratch = mem_alloc(RECORD_SIZE_MOST);
-	data->packed_scratch = mem_alloc(RECORD_SIZE_MOST);
+	data->scratch = mem_alloc(RECORD_SIZE_MAX);
+	data->peek_scratch = mem_alloc(RECORD_SIZE_MAX);
+	data->packed_scratch = mem_alloc(RECORD_SIZE_MAX);
 	int result = read_all(data);
 	for (size_t i = 0; i < data->stream_count; i++)
 		window_rest(&data->streams[i].window);

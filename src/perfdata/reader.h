@@ -80,7 +80,7 @@ struct perfdata {
 	struct event_lost lost; /* what LOST records told of and no LOST_SAMPLES record told of again */
 
 	const struct event_sink *sink;
-	uint64_t *scratch; /* RECORD_SIZE_MOST bytes, for records that are not in one piece or not aligned */
+	uint64_t *scratch; /* RECORD_SIZE_MAX bytes, for records that are not in one piece or not aligned */
 	uint64_t *peek_scratch; /* the same for the record that is just read: reading it may deliver others */
 	uint8_t *packed_scratch; /* the same for a compressed record, while the records in it are read */
 
@@ -145,7 +145,7 @@ int stream_advance(struct perfdata *data, struct stream *stream);
 #define PLACE_STREAM_SHIFT 49
 #define PLACE_PLAIN (1ull << 48)
 #define PLACE_OFFSET (PLACE_PLAIN - 1)
-#define STREAMS_MOST 4096
+#define STREAMS_MAX 4096
 /* A record that has to wait for its turn. Delivers when too many wait. */
 int read_queue(struct perfdata *data, struct stream *stream, const struct perf_event_header *header,
 	       const uint8_t *record, uint64_t place);

@@ -133,10 +133,10 @@ static bool has_build_id(const struct record *record)
 {
 	const uint8_t *bytes = (const uint8_t *)(record->body + 4);
 	size_t size = bytes[0];
-	if (!(record->header.misc & MISC_MMAP_BUILD_ID) || !size || size > MMAP_BUILD_ID_MOST || size > BUILD_ID_MOST)
+	if (!(record->header.misc & MISC_MMAP_BUILD_ID) || !size || size > MMAP_BUILD_ID_MAX || size > BUILD_ID_MAX)
 		return false;
 	bool zeros = !bytes[1] && !bytes[2] && !bytes[3];
-	for (size_t i = size; i < MMAP_BUILD_ID_MOST; i++)
+	for (size_t i = size; i < MMAP_BUILD_ID_MAX; i++)
 		zeros &= !bytes[4 + i];
 	return zeros;
 }

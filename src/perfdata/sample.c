@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "perfdata/reader.h"
 
-#define READS_MOST (1u << 20)
+#define READS_MAX (1u << 20)
 
 struct cursor {
 	const uint64_t *at, *end;
@@ -22,7 +22,7 @@ static const uint64_t *take(struct cursor *cursor, uint64_t count)
 static bool take_counted(struct cursor *cursor, uint64_t each, const uint64_t **ret_words, uint64_t *ret_count)
 {
 	const uint64_t *count = take(cursor, 1);
-	if (!count || *count > RECORD_SIZE_MOST)
+	if (!count || *count > RECORD_SIZE_MAX)
 		return false;
 	*ret_words = take(cursor, *count * each);
 	*ret_count = *count;
@@ -76,7 +76,7 @@ static bool take_read(struct cursor *cursor, uint64_t format, struct read_values
 	values->each = 1u + values->have_id + !!(format & READ_FORMAT_LOST);
 	if (format & PERF_FORMAT_GROUP) {
 		const uint64_t *count = take(cursor, 1 + times);
-		if (!count || *count > RECORD_SIZE_MOST)
+		if (!count || *count > RECORD_SIZE_MAX)
 			return false;
 		values->count = *count;
 		values->words = take(cursor, *count * values->each);
@@ -107,7 +107,7 @@ static bool take_branches(struct cursor *cursor, uint64_t type, struct event_sam
 {
 	const uint64_t words_of_entry = sizeof(struct perf_branch_entry) / 8;
 	const uint64_t *count = take(cursor, 1 + !!(type & BRANCH_HW_INDEX));
-	if (!count || *count > RECORD_SIZE_MOST)
+	if (!count || *count > RECORD_SIZE_MAX)
 		return false;
 	const uint64_t *entries = take(cursor, *count * words_of_entry);
 	if (!entries)
@@ -142,7 +142,7 @@ static bool take_registers(struct cursor *cursor, uint64_t mask, unsigned count,
 static bool take_stack(struct cursor *cursor, struct event_sample *sample)
 {
 	const uint64_t *size = take(cursor, 1);
-	if (!size || *size > RECORD_SIZE_MOST)
+	if (!size || *size > RECORD_SIZE_MAX)
 		return false;
 	if (!*size)
 		return true;
@@ -206,7 +206,7 @@ static bool take_variable(struct cursor *cursor, const struct perf_event_attr *a
 	return take_word(cursor, type & PERF_SAMPLE_PHYS_ADDR, &sample->physical_address) &&
 	       take_word(cursor, type & PERF_SAMPLE_CGROUP, &sample->cgroup) &&
 	       take_word(cursor, type & PERF_SAMPLE_DATA_PAGE_SIZE, &sample->data_page_size) &&
-	       take_word(cursor, type & PERF_SAMPLE_CODE_PAGE_SIZE, &sample->code_page_size);
+	       take_word(cursor, type & PERF_SAMPLE_CODE_PAGE_SIZE, &sample->module_code_page_size);
 }
 
 static bool decode(struct perfdata *data, const struct record *record, struct event_sample *sample,
@@ -251,7 +251,7 @@ static struct read_state *find_read(struct perfdata *data, uint64_t id, int32_t 
 	for (; i != INDEX_NONE; i = index_map_next(&data->reads_by_id, &probe))
 		if (data->reads[i].id == id && data->reads[i].tid == tid)
 			return &data->reads[i];
-	if (data->read_count >= READS_MOST)
+	if (data->read_count >= READS_MAX)
 		return NULL;
 	MEM_ROOM(data->reads, data->read_count, data->read_capacity);
 	index_map_insert(&data->reads_by_id, hash, (uint32_t)data->read_count);

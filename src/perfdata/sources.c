@@ -3,9 +3,9 @@
 #include "base/hash.h"
 #include "perfdata/format.h"
 
-#define SOURCES_MOST 16384u
-#define IDS_MOST (4u << 20)
-#define NAMES_MOST (128u << 20) /* bytes in the arena from which names are not believed any more */
+#define SOURCES_MAX 16384u
+#define IDS_MAX (4u << 20)
+#define NAMES_MAX (128u << 20) /* bytes in the arena from which names are not believed any more */
 
 #define TRAILER_FIELDS                                                                                   \
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | \
@@ -68,7 +68,7 @@ static bool same_records(const struct perf_event_attr *a, const struct perf_even
 
 bool sources_add(struct sources *sources, const void *attr, size_t attr_size, const void *ids, size_t id_count)
 {
-	if (sources->count >= SOURCES_MOST)
+	if (sources->count >= SOURCES_MAX)
 		return false;
 	MEM_ROOM(sources->items, sources->count, sources->capacity);
 	MEM_ROOM(sources->layouts, sources->count, sources->layout_capacity);
@@ -85,7 +85,7 @@ bool sources_add_ids(struct sources *sources, uint32_t source, const void *ids, 
 {
 	if (!id_count)
 		return true;
-	if (id_count > IDS_MOST || sources->ids_listed + id_count > IDS_MOST)
+	if (id_count > IDS_MAX || sources->ids_listed + id_count > IDS_MAX)
 		return false;
 	sources->ids_listed += id_count;
 	uint64_t *copy = arena_alloc(sources->arena, id_count * sizeof *copy, _Alignof(uint64_t));
@@ -109,7 +109,7 @@ void sources_learn_id(struct sources *sources, uint32_t source, uint64_t id)
 
 void sources_name(struct sources *sources, uint32_t source, const char *name, size_t length)
 {
-	if (!length || sources->arena->total > NAMES_MOST)
+	if (!length || sources->arena->total > NAMES_MAX)
 		return;
 	sources->items[source].name = arena_copy(sources->arena, name, length);
 	sources->layouts[source].named = true;

@@ -97,8 +97,8 @@ static void take_attr(struct perfdata *data, const uint8_t *body, size_t size)
 {
 	size_t attr_size = size >= 8 ? bytes_load32(body + 4) : 0;
 	if (!attr_size)
-		attr_size = ATTR_LEAST;
-	if (attr_size < ATTR_LEAST || attr_size > size ||
+		attr_size = ATTR_MIN;
+	if (attr_size < ATTR_MIN || attr_size > size ||
 	    !sources_add(&data->sources, body, attr_size, body + attr_size, (size - attr_size) / 8)) {
 		data->quality.malformed++;
 		return;

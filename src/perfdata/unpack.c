@@ -6,9 +6,9 @@
  * Stacks full of zeros shrink a hundred times; what grows more than this is made to keep a reader busy. perf's ring
  * buffers, and so its windows, are far below 128 MB.
  */
-#define RATIO_MOST 4096
+#define RATIO_MAX 4096
 #define ALWAYS_ALLOWED (16u << 20)
-#define WINDOW_LOG_MOST 27
+#define WINDOW_LOG_MAX 27
 
 void unpack_release(struct unpack *unpack)
 {
@@ -22,7 +22,7 @@ bool unpack_some(struct unpack *unpack, struct unpack_input *input, uint8_t *out
 		unpack->zstd = ZSTD_createDStream();
 		if (!unpack->zstd)
 			return false;
-		ZSTD_DCtx_setParameter(unpack->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MOST);
+		ZSTD_DCtx_setParameter(unpack->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
 	}
 	ZSTD_inBuffer in = {input->bytes, input->size, input->at};
 	ZSTD_outBuffer result = {out, room, 0};
@@ -38,5 +38,5 @@ bool unpack_some(struct unpack *unpack, struct unpack_input *input, uint8_t *out
 	unpack->given += result.pos;
 	input->at = in.pos;
 	*ret_count = result.pos;
-	return unpack->given <= ALWAYS_ALLOWED + unpack->taken * RATIO_MOST;
+	return unpack->given <= ALWAYS_ALLOWED + unpack->taken * RATIO_MAX;
 }

@@ -12,18 +12,18 @@
 
 /* A read takes at most STEP bytes, which stay in the cache of a core until they are decoded. */
 #define STEP (128u << 10)
-#define RING_LEAST (2 * STEP)
+#define RING_MIN (2 * STEP)
 #define FREE_STEP (64u << 20) /* bytes of the temporary file to give back at once */
 #define MAP_STEP (8ull << 20) /* bytes of the map to look at before pages of it are given back */
 #define PAGER_STEP (1u << 20) /* bytes to go on by before the pager is told */
 #define MAP_BEHIND (8ull << 20) /* bytes that are not needed here any more, but may be by who got them */
-#define MAP_MOST (96ull << 20) /* more bytes of the map are given back though they will be asked for */
+#define MAP_MAX (96ull << 20) /* more bytes of the map are given back though they will be asked for */
 
 void window_init(struct window *window, int fd, uint64_t start, size_t most)
 {
 	*window = (struct window){
-		.size = RING_LEAST,
-		.most = most < RING_LEAST ? RING_LEAST : most,
+		.size = RING_MIN,
+		.most = most < RING_MIN ? RING_MIN : most,
 		.start = start,
 		.end = start,
 		.waiting = UINT64_MAX,
@@ -79,7 +79,7 @@ void window_touch(struct window *window, size_t size)
 		return;
 	window->touched = 0;
 	uint64_t left = left_behind(window);
-	bool much = window->end - window->freed > MAP_MOST;
+	bool much = window->end - window->freed > MAP_MAX;
 	uint64_t from = window->freed > PAGER_LATE ? window->freed - PAGER_LATE : 0;
 	if (much || (left > window->freed && !window->pager))
 		give_back(window, from, much ? window->map_size : left);

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 
 #define ROUND_BYTES (1u << 20) /* what a reader holds in memory, roughly */
-#define TEXT_MOST 4095u /* of a path or name; readers have buffers of PATH_MAX */
+#define TEXT_MAX 4095u /* of a path or name; readers have buffers of PATH_MAX */
 /* A record has at most 64 KiB: deeper stacks lose their outermost frames. */
-#define CHAIN_MOST ((RECORD_SIZE_MOST - 1 - 128) / 8)
+#define CHAIN_MAX ((RECORD_SIZE_MAX - 1 - 128) / 8)
 #define END_WORDS 2 /* that tell that a stack is not whole */
 
 struct perfdata_writer {
@@ -55,7 +55,7 @@ static void put_pair(struct buf *out, int32_t low, int32_t high)
 static void put_text(struct buf *out, const char *text)
 {
 	static const char zeros[8];
-	size_t length = strnlen(text, TEXT_MOST);
+	size_t length = strnlen(text, TEXT_MAX);
 	buf_add(out, text, length);
 	buf_add(out, zeros, 8 - length % 8);
 }
@@ -82,7 +82,7 @@ static void write_record(struct perfdata_writer *writer, const void *bytes, size
 		return;
 	}
 	buf_add(&writer->pack.plain, bytes, size);
-	if (writer->pack.plain.size >= PACK_BATCH - RECORD_SIZE_MOST)
+	if (writer->pack.plain.size >= PACK_BATCH - RECORD_SIZE_MAX)
 		flush_pack(writer);
 }
 
@@ -164,7 +164,7 @@ static void write_mmap(struct perfdata_writer *writer, const struct event_mmap *
 	if (has_id) {
 		const uint8_t size[4] = {mmap->build_id.size};
 		buf_add(out, size, sizeof size);
-		buf_add(out, mmap->build_id.bytes, BUILD_ID_MOST);
+		buf_add(out, mmap->build_id.bytes, BUILD_ID_MAX);
 		write_facts_build_id(&writer->facts, mmap->path, mmap->kernel, &mmap->build_id);
 	} else {
 		put_pair(out, (int32_t)mmap->major, (int32_t)mmap->minor);
@@ -347,7 +347,7 @@ static void put_chain(struct buf *out, enum event_mode mode, const struct stack_
 	put64(out, 0);
 	for (size_t i = 0; i < count; i++) {
 		bool changes = needs_marker(mode, frames, i);
-		if (words + 1 + changes > CHAIN_MOST - END_WORDS) {
+		if (words + 1 + changes > CHAIN_MAX - END_WORDS) {
 			end = STACK_DEEP;
 			break;
 		}

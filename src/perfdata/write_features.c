@@ -160,7 +160,7 @@ static bool put_build_ids(const struct write_facts *facts, struct buf *out)
 		const uint8_t id_size[4] = {entry->id.size};
 		buf_add(out, &header, sizeof header);
 		put32(out, UINT32_MAX); /* of the host, no guest */
-		buf_add(out, entry->id.bytes, BUILD_ID_MOST);
+		buf_add(out, entry->id.bytes, BUILD_ID_MAX);
 		buf_add(out, id_size, sizeof id_size);
 		put_filled_text(out, strpool_text(&facts->paths, i), length, PATH_ALIGN);
 	}

@@ -44,14 +44,14 @@ static bool has_samples(const struct write_held *held, struct held_range range)
  * No code lies in a jitdump: that it is mapped tells readers where it is. Without a mapping of the kernel perf warns
  * that it knows no addresses there, also when no sample has one.
  */
-static bool tells_more(const struct event_mmap *mmap)
+static bool has_more(const struct event_mmap *mmap)
 {
 	return jitdump_has_path(mmap->path) || (mmap->kernel && !strncmp(mmap->path, "[kernel", 7));
 }
 
 bool write_held_put(struct write_held *held, const struct event_mmap *mmap)
 {
-	if (held->closed || !mmap->length || tells_more(mmap))
+	if (held->closed || !mmap->length || has_more(mmap))
 		return false;
 	uint64_t last = mmap->start + (mmap->length - 1);
 	struct held_range range = {mmap->start >> PAGE_BITS, (last < mmap->start ? UINT64_MAX : last) >> PAGE_BITS};

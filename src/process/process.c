@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ENDED_LEAST 64 /* fewer are not worth making room */
+#define ENDED_MIN 64 /* fewer are not worth making room */
 #define ENDED_GRACE 5000000000ull /* nanoseconds in which samples of what ended may come */
 
 void processes_init(struct processes *processes, struct modules *modules)
@@ -230,8 +230,7 @@ static void forget_threads(struct processes *processes, uint64_t before)
 /* All of them are looked at, so that there must be many that ended, and no more than once in a while. */
 static void forget_ended(struct processes *processes, uint64_t time)
 {
-	bool many = processes->ended >= ENDED_LEAST &&
-		    processes->ended * 4 >= processes->count + processes->thread_count;
+	bool many = processes->ended >= ENDED_MIN && processes->ended * 4 >= processes->count + processes->thread_count;
 	if (!many || time < processes->looked + ENDED_GRACE)
 		return;
 	forget_processes(processes, time - ENDED_GRACE);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ROOTS_MOST 256 /* descriptors that are held; a machine with more containers than that names fewer files */
+#define ROOTS_MAX 256 /* descriptors that are held; a machine with more containers than that names fewer files */
 
 struct root {
 	uint64_t device, inode, namespace;
@@ -70,7 +70,7 @@ const char *roots_of(struct roots *roots, int32_t pid)
 			return known->prefix;
 	}
 	snprintf(path, sizeof path, "/proc/%s/root", process);
-	root.fd = roots->count < ROOTS_MOST ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	root.fd = roots->count < ROOTS_MAX ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (root.fd < 0)
 		return "";
 	snprintf(path, sizeof path, "/proc/self/fd/%d", root.fd);

@@ -26,7 +26,7 @@ static size_t operator_at(const char *name, size_t length, size_t at)
 
 static void open_bracket(struct brackets *brackets, char open, size_t at)
 {
-	if (brackets->depth == BRACKETS_MOST) {
+	if (brackets->depth == BRACKETS_MAX) {
 		brackets->too_deep = true;
 		return;
 	}

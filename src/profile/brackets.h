@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BRACKETS_MOST 128
+#define BRACKETS_MAX 128
 
 struct brackets {
-	char open[BRACKETS_MOST]; /* what is open, outermost first */
-	size_t at[BRACKETS_MOST]; /* and where */
+	char open[BRACKETS_MAX]; /* what is open, outermost first */
+	size_t at[BRACKETS_MAX]; /* and where */
 	unsigned depth;
 	bool too_deep; /* more was open at once than fits: nothing is known from there on */
 };

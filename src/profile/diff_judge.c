@@ -57,7 +57,7 @@ static struct weights weights_of(const struct profile *profile, value_id side)
 #define SMALLEST_PERIOD 1000
 #define STACKS_FOR_PERIOD 8
 /* More samples than this per distinct stack are no samples but times or bytes. */
-#define MOST_PER_STACK 10000
+#define MAX_PER_STACK 10000
 
 static bool unit_is(const struct diff *diff, enum diff_side side, const char *unit)
 {
@@ -88,8 +88,8 @@ static enum diff_counting counting_of(const struct diff *diff, const struct weig
 		return COUNTING_SAMPLES;
 	double mean = weights->sum / (double)(weights->stacks ? weights->stacks : 1);
 	if (weights->divisor >= SMALLEST_PERIOD && weights->stacks >= STACKS_FOR_PERIOD)
-		return mean / (double)weights->divisor > MOST_PER_STACK ? COUNTING_STACKS : COUNTING_PERIOD;
-	return counted && mean <= MOST_PER_STACK ? COUNTING_WEIGHTS : COUNTING_STACKS;
+		return mean / (double)weights->divisor > MAX_PER_STACK ? COUNTING_STACKS : COUNTING_PERIOD;
+	return counted && mean <= MAX_PER_STACK ? COUNTING_WEIGHTS : COUNTING_STACKS;
 }
 
 /* Decides what a sample weighs. Both sides are counted alike, else a change of method would look like a change. */

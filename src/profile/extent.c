@@ -3,10 +3,10 @@
 #include "base/text.h"
 
 #define SECOND 1e9
-#define COVERAGE_LEAST 0.9 /* of the CPU time; less is a warning */
-#define COVERAGE_USER_LEAST 0.5 /* where the kernel's part is not sampled */
-#define DUE_LEAST 400 /* samples, of which three standard errors are 15 % at most */
-#define RATE_LEAST 100 /* samples from which the CPUs used are estimated if the CPU time is not known */
+#define COVERAGE_MIN 0.9 /* of the CPU time; less is a warning */
+#define COVERAGE_USER_MIN 0.5 /* where the kernel's part is not sampled */
+#define DUE_MIN 400 /* samples, of which three standard errors are 15 % at most */
+#define RATE_MIN 100 /* samples from which the CPUs used are estimated if the CPU time is not known */
 
 void extent_add(struct extent *extent, const struct extent *from)
 {
@@ -29,7 +29,7 @@ void extent_time_text(const struct extent *extent, struct buf *out)
 {
 	struct buf text CLEANUP_BUF = {0};
 	uint64_t used = extent->cpu_time;
-	if (!used && extent->samples >= RATE_LEAST && !extent->user_only)
+	if (!used && extent->samples >= RATE_MIN && !extent->user_only)
 		used = extent->sampled;
 	if (extent->duration)
 		buf_printf(&text, "%.2f s", (double)extent->duration / SECOND);
@@ -74,11 +74,11 @@ void extent_line(const struct extent *extent, struct buf *out)
 
 bool extent_misses_time(const struct extent *extent)
 {
-	double least = extent->user_only ? COVERAGE_USER_LEAST : COVERAGE_LEAST;
+	double least = extent->user_only ? COVERAGE_USER_MIN : COVERAGE_MIN;
 	if (!extent->cpu_time || !extent->sampled || coverage(extent) >= least)
 		return false;
 	double period = (double)extent->sampled / (double)extent->samples;
-	return (double)extent->cpu_time / period >= DUE_LEAST;
+	return (double)extent->cpu_time / period >= DUE_MIN;
 }
 
 void extent_advice(const struct extent *extent, struct buf *out)

@@ -4,29 +4,29 @@
 #include "profile/match.h"
 #include "profile/own_code.h"
 
-void standings_release(struct standings *standings)
+void hot_functions_release(struct hot_functions *hot_functions)
 {
-	free(standings->rows);
-	free(standings->row_of);
-	free(standings->processes);
-	free(standings->process_of);
-	free(standings->shares);
-	index_map_release(&standings->map);
-	index_map_release(&standings->process_map);
-	index_map_release(&standings->share_map);
-	*standings = (struct standings){0};
+	free(hot_functions->rows);
+	free(hot_functions->row_of);
+	free(hot_functions->processes);
+	free(hot_functions->process_of);
+	free(hot_functions->shares);
+	index_map_release(&hot_functions->map);
+	index_map_release(&hot_functions->process_map);
+	index_map_release(&hot_functions->share_map);
+	*hot_functions = (struct hot_functions){0};
 }
 
-void standings_clear(struct standings *standings)
+void hot_functions_clear(struct hot_functions *hot_functions)
 {
-	for (size_t i = 0; i < standings->count; i++) {
-		struct standing *row = &standings->rows[i];
+	for (size_t i = 0; i < hot_functions->count; i++) {
+		struct hot_function *row = &hot_functions->rows[i];
 		row->self = row->user_self = row->total = row->most = 0;
 		row->process_count = 0;
 	}
-	standings->share_count = 0;
-	index_map_clear(&standings->share_map);
-	standings->total = standings->user_total = 0;
+	hot_functions->share_count = 0;
+	index_map_clear(&hot_functions->share_map);
+	hot_functions->total = hot_functions->user_total = 0;
 }
 
 bool frame_is_kernel(const struct profile *profile, frame_id id)
@@ -40,15 +40,15 @@ bool frame_is_kernel(const struct profile *profile, frame_id id)
 
 /* --- processes --- */
 
-static uint32_t find_process(struct standings *standings, const struct profile *profile, thread_id id)
+static uint32_t find_process(struct hot_functions *hot_functions, const struct profile *profile, thread_id id)
 {
 	const struct thread *thread = &profile->threads[id];
 	/* Where no process is known, threads of one name stand for one. */
 	uint64_t hash = thread->pid >= 0 ? hash_pair(1, (uint32_t)thread->pid) : hash_pair(2, thread->comm);
 	struct index_probe probe;
-	for (uint32_t i = index_map_first(&standings->process_map, hash, &probe); i != INDEX_NONE;
-	     i = index_map_next(&standings->process_map, &probe)) {
-		struct standing_process *process = &standings->processes[i];
+	for (uint32_t i = index_map_first(&hot_functions->process_map, hash, &probe); i != INDEX_NONE;
+	     i = index_map_next(&hot_functions->process_map, &probe)) {
+		struct hot_function_process *process = &hot_functions->processes[i];
 		if (process->pid != thread->pid ||
 		    (thread->pid < 0 && profile->threads[process->thread].comm != thread->comm))
 			continue;
@@ -56,35 +56,36 @@ static uint32_t find_process(struct standings *standings, const struct profile *
 			process->thread = id;
 		return i;
 	}
-	MEM_ROOM(standings->processes, standings->process_count, standings->process_capacity);
-	standings->processes[standings->process_count] = (struct standing_process){thread->pid, id};
-	index_map_insert(&standings->process_map, hash, (uint32_t)standings->process_count);
-	return (uint32_t)standings->process_count++;
+	MEM_ROOM(hot_functions->processes, hot_functions->process_count, hot_functions->process_capacity);
+	hot_functions->processes[hot_functions->process_count] = (struct hot_function_process){thread->pid, id};
+	index_map_insert(&hot_functions->process_map, hash, (uint32_t)hot_functions->process_count);
+	return (uint32_t)hot_functions->process_count++;
 }
 
-static uint32_t process_of(struct standings *standings, const struct profile *profile, thread_id thread)
+static uint32_t process_of(struct hot_functions *hot_functions, const struct profile *profile, thread_id thread)
 {
-	if (standings->process_of[thread] == INDEX_NONE)
-		standings->process_of[thread] = find_process(standings, profile, thread);
-	return standings->process_of[thread];
+	if (hot_functions->process_of[thread] == INDEX_NONE)
+		hot_functions->process_of[thread] = find_process(hot_functions, profile, thread);
+	return hot_functions->process_of[thread];
 }
 
-static void add_share(struct standings *standings, uint32_t at, uint32_t process, int64_t weight)
+static void add_share(struct hot_functions *hot_functions, uint32_t at, uint32_t process, int64_t weight)
 {
-	struct standing *row = &standings->rows[at];
+	struct hot_function *row = &hot_functions->rows[at];
 	uint64_t hash = hash_pair(at, process);
 	struct index_probe probe;
-	uint32_t i = index_map_first(&standings->share_map, hash, &probe);
-	while (i != INDEX_NONE && (standings->shares[i].row != at || standings->shares[i].process != process))
-		i = index_map_next(&standings->share_map, &probe);
+	uint32_t i = index_map_first(&hot_functions->share_map, hash, &probe);
+	while (i != INDEX_NONE && (hot_functions->shares[i].row != at || hot_functions->shares[i].process != process))
+		i = index_map_next(&hot_functions->share_map, &probe);
 	if (i == INDEX_NONE) {
-		i = (uint32_t)standings->share_count;
-		index_map_insert(&standings->share_map, hash, i);
-		MEM_ROOM(standings->shares, standings->share_count, standings->share_capacity);
-		standings->shares[standings->share_count++] = (struct standing_share){.row = at, .process = process};
+		i = (uint32_t)hot_functions->share_count;
+		index_map_insert(&hot_functions->share_map, hash, i);
+		MEM_ROOM(hot_functions->shares, hot_functions->share_count, hot_functions->share_capacity);
+		hot_functions->shares[hot_functions->share_count++] =
+			(struct hot_function_share){.row = at, .process = process};
 		row->process_count++;
 	}
-	int64_t *total = &standings->shares[i].total;
+	int64_t *total = &hot_functions->shares[i].total;
 	*total = weight_add(*total, weight);
 	if (*total > row->most || row->process_count == 1) {
 		row->most = *total;
@@ -92,12 +93,12 @@ static void add_share(struct standings *standings, uint32_t at, uint32_t process
 	}
 }
 
-void standing_process_text(struct buf *out, const struct standings *standings, const struct profile *profile,
-			   const struct standing *row)
+void hot_function_process_text(struct buf *out, const struct hot_functions *hot_functions,
+			       const struct profile *profile, const struct hot_function *row)
 {
 	if (!row->process_count)
 		return;
-	const struct standing_process *process = &standings->processes[row->process];
+	const struct hot_function_process *process = &hot_functions->processes[row->process];
 	buf_str(out, profile_text(profile, profile->threads[process->thread].comm));
 	if (process->pid >= 0)
 		buf_printf(out, "%s%d", out->size ? " " : "", (int)process->pid);
@@ -107,63 +108,64 @@ void standing_process_text(struct buf *out, const struct standings *standings, c
 
 /* --- rows --- */
 
-static uint32_t find_row(struct standings *standings, const struct profile *profile, frame_id frame, const char *wait)
+static uint32_t find_row(struct hot_functions *hot_functions, const struct profile *profile, frame_id frame,
+			 const char *wait)
 {
 	const struct function *function = &profile->functions[profile->frames[frame].function];
 	uint64_t hash = hash_pair(function->name, function->module);
 	struct index_probe probe;
-	for (uint32_t i = index_map_first(&standings->map, hash, &probe); i != INDEX_NONE;
-	     i = index_map_next(&standings->map, &probe))
-		if (standings->rows[i].name == function->name && standings->rows[i].module == function->module &&
-		    standings->rows[i].wait == wait)
+	for (uint32_t i = index_map_first(&hot_functions->map, hash, &probe); i != INDEX_NONE;
+	     i = index_map_next(&hot_functions->map, &probe))
+		if (hot_functions->rows[i].name == function->name &&
+		    hot_functions->rows[i].module == function->module && hot_functions->rows[i].wait == wait)
 			return i;
-	MEM_ROOM(standings->rows, standings->count, standings->capacity);
-	uint32_t row = (uint32_t)standings->count++;
-	standings->rows[row] = (struct standing){
+	MEM_ROOM(hot_functions->rows, hot_functions->count, hot_functions->capacity);
+	uint32_t row = (uint32_t)hot_functions->count++;
+	hot_functions->rows[row] = (struct hot_function){
 		.name = function->name,
 		.module = function->module,
 		.wait = wait,
 		.kernel = frame_is_kernel(profile, frame),
 	};
-	index_map_insert(&standings->map, hash, row);
+	index_map_insert(&hot_functions->map, hash, row);
 	return row;
 }
 
-static uint32_t row_of_frame(struct standings *standings, const struct profile *profile, frame_id frame)
+static uint32_t row_of_frame(struct hot_functions *hot_functions, const struct profile *profile, frame_id frame)
 {
 	function_id function = profile->frames[frame].function;
-	if (standings->row_of[function] == INDEX_NONE)
-		standings->row_of[function] = find_row(standings, profile, frame, NULL);
-	return standings->row_of[function];
+	if (hot_functions->row_of[function] == INDEX_NONE)
+		hot_functions->row_of[function] = find_row(hot_functions, profile, frame, NULL);
+	return hot_functions->row_of[function];
 }
 
 /* A wait is the own time of the program's function that waits; what that calls in libraries and kernel has no rows. */
-static void add_sample(struct standings *standings, const struct profile *profile, const struct sample *sample)
+static void add_sample(struct hot_functions *hot_functions, const struct profile *profile, const struct sample *sample)
 {
 	const char *wait = own_code_wait(profile, sample->stack);
 	stack_id stack = wait ? own_code_stack(profile, sample->stack) : sample->stack;
-	uint32_t process = process_of(standings, profile, sample->thread);
+	uint32_t process = process_of(hot_functions, profile, sample->thread);
 	bool leaf = true, user = false;
-	standings->samples++;
-	standings->total = weight_add(standings->total, sample->weight);
+	hot_functions->samples++;
+	hot_functions->total = weight_add(hot_functions->total, sample->weight);
 	for (; stack != STACK_ROOT; stack = profile->stacks[stack].parent) {
 		frame_id frame = profile->stacks[stack].frame;
 		bool is_wait = wait && leaf && profile->stacks[stack].parent != STACK_ROOT;
-		uint32_t at = is_wait ? find_row(standings, profile, frame, wait) :
-					row_of_frame(standings, profile, frame);
-		struct standing *row = &standings->rows[at];
+		uint32_t at = is_wait ? find_row(hot_functions, profile, frame, wait) :
+					row_of_frame(hot_functions, profile, frame);
+		struct hot_function *row = &hot_functions->rows[at];
 		if (leaf)
 			row->self = weight_add(row->self, sample->weight);
 		if (!user && !row->kernel) {
 			row->user_self = weight_add(row->user_self, sample->weight);
-			standings->user_total = weight_add(standings->user_total, sample->weight);
+			hot_functions->user_total = weight_add(hot_functions->user_total, sample->weight);
 			user = true;
 		}
-		if (row->last_sample != standings->samples) {
+		if (row->last_sample != hot_functions->samples) {
 			row->total = weight_add(row->total, sample->weight);
-			add_share(standings, at, process, sample->weight);
+			add_share(hot_functions, at, process, sample->weight);
 		}
-		row->last_sample = standings->samples;
+		row->last_sample = hot_functions->samples;
 		leaf = false;
 	}
 }
@@ -178,29 +180,31 @@ static uint32_t *extend(uint32_t *array, size_t *capacity, size_t count)
 	return array;
 }
 
-void standings_add(struct standings *standings, const struct profile *profile, value_id value,
-		   const struct sample *samples, size_t count)
+void hot_functions_add(struct hot_functions *hot_functions, const struct profile *profile, value_id value,
+		       const struct sample *samples, size_t count)
 {
-	standings->row_of = extend(standings->row_of, &standings->function_capacity, profile->function_count);
-	standings->process_of = extend(standings->process_of, &standings->thread_capacity, profile->thread_count);
+	hot_functions->row_of =
+		extend(hot_functions->row_of, &hot_functions->function_capacity, profile->function_count);
+	hot_functions->process_of =
+		extend(hot_functions->process_of, &hot_functions->thread_capacity, profile->thread_count);
 	for (size_t i = 0; i < count; i++)
 		if (samples[i].value == value)
-			add_sample(standings, profile, &samples[i]);
+			add_sample(hot_functions, profile, &samples[i]);
 }
 
 struct ordering {
-	const struct standings *standings;
+	const struct hot_functions *hot_functions;
 	const struct profile *profile;
-	const struct standings_view *view;
+	const struct hot_functions_view *view;
 };
 
 static int compare_rows(const void *left, const void *right, void *context)
 {
 	const struct ordering *ordering = context;
-	const struct standing *a = &ordering->standings->rows[*(const uint32_t *)left];
-	const struct standing *b = &ordering->standings->rows[*(const uint32_t *)right];
+	const struct hot_function *a = &ordering->hot_functions->rows[*(const uint32_t *)left];
+	const struct hot_function *b = &ordering->hot_functions->rows[*(const uint32_t *)right];
 	bool kernel = ordering->view->kernel;
-	const int64_t keys[2][2] = {{standing_self(a, kernel), standing_self(b, kernel)}, {a->total, b->total}};
+	const int64_t keys[2][2] = {{hot_function_self(a, kernel), hot_function_self(b, kernel)}, {a->total, b->total}};
 	for (int k = 0; k < 2; k++) {
 		const int64_t *key = keys[ordering->view->order == FUNCTIONS_BY_TOTAL ? 1 - k : k];
 		if (key[0] != key[1])
@@ -209,7 +213,7 @@ static int compare_rows(const void *left, const void *right, void *context)
 	return strcmp(profile_text(ordering->profile, a->name), profile_text(ordering->profile, b->name));
 }
 
-static bool wanted(const struct ordering *ordering, const struct standing *row)
+static bool wanted(const struct ordering *ordering, const struct hot_function *row)
 {
 	const char *search = ordering->view->search;
 	if (!row->total || (row->kernel && !ordering->view->kernel))
@@ -218,14 +222,14 @@ static bool wanted(const struct ordering *ordering, const struct standing *row)
 	       strcasestr(profile_text(ordering->profile, row->module), search);
 }
 
-uint32_t *standings_order(const struct standings *standings, const struct profile *profile,
-			  const struct standings_view *view, size_t *ret_count)
+uint32_t *hot_functions_order(const struct hot_functions *hot_functions, const struct profile *profile,
+			      const struct hot_functions_view *view, size_t *ret_count)
 {
-	struct ordering ordering = {standings, profile, view};
-	uint32_t *order = mem_alloc((standings->count + 1) * sizeof *order);
+	struct ordering ordering = {hot_functions, profile, view};
+	uint32_t *order = mem_alloc((hot_functions->count + 1) * sizeof *order);
 	size_t count = 0;
-	for (size_t i = 0; i < standings->count; i++)
-		if (wanted(&ordering, &standings->rows[i]))
+	for (size_t i = 0; i < hot_functions->count; i++)
+		if (wanted(&ordering, &hot_functions->rows[i]))
 			order[count++] = (uint32_t)i;
 	qsort_r(order, count, sizeof *order, compare_rows, &ordering);
 	*ret_count = count;

@@ -50,7 +50,7 @@ void quality_line(const struct quality *quality, const struct strpool *strings, 
  * modules with the most frames without a symbol "libfoo.so, 38 frames without a symbol: stripped; …". Every line ends
  * with a newline.
  */
-#define QUALITY_ADVICE_MOST 3 /* modules that outputs name */
+#define QUALITY_ADVICE_MAX 3 /* modules that outputs name */
 void quality_advice(const struct quality *quality, const struct strpool *strings, size_t most, struct buf *out);
 
 #endif

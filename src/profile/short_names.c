@@ -36,12 +36,12 @@ static size_t whole_characters(const char *text, size_t length)
 static void elide(struct chooser *c, const struct buf *form, bool numbered)
 {
 	buf_clear(&c->scratch);
-	if (form->size <= SHORT_NAMES_MOST) {
+	if (form->size <= SHORT_NAMES_MAX) {
 		buf_add(&c->scratch, form->data, form->size);
 		return;
 	}
-	size_t head = whole_characters(form->data, SHORT_NAMES_MOST / 2);
-	size_t tail = whole_characters(form->data, form->size - SHORT_NAMES_MOST / 2);
+	size_t head = whole_characters(form->data, SHORT_NAMES_MAX / 2);
+	size_t tail = whole_characters(form->data, form->size - SHORT_NAMES_MAX / 2);
 	buf_add(&c->scratch, form->data, head);
 	buf_str(&c->scratch, "…");
 	if (numbered)
@@ -76,7 +76,7 @@ static bool has_forms(const struct profile *profile, str_id name)
 {
 	const char *text = profile_text(profile, name);
 	size_t length = strpool_length(&profile->strings, name);
-	return length > SHORT_NAMES_MOST || memchr(text, '(', length) || memchr(text, '<', length);
+	return length > SHORT_NAMES_MAX || memchr(text, '(', length) || memchr(text, '<', length);
 }
 
 /* Lists the names of functions, each once. */

@@ -9,7 +9,7 @@
 
 #include "profile/profile.h"
 
-#define SHORT_NAMES_MOST 120 /* bytes of a form, and a few for what stands in place of its middle */
+#define SHORT_NAMES_MAX 120 /* bytes of a form, and a few for what stands in place of its middle */
 
 struct short_text {
 	const char *text; /* NULL: no function has this name. NUL-terminated */

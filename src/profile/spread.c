@@ -6,7 +6,7 @@
 #include <math.h>
 
 #define FEWEST_ITEMS 8 /* to learn from */
-#define MOST_PRIOR_DEGREES 100.0
+#define MAX_PRIOR_DEGREES 100.0
 
 static double usual_variance(const struct spread_item *item, double excess)
 {
@@ -74,9 +74,9 @@ static double fit_prior_degrees(const struct spread_item *const *items, size_t c
 	}
 	double n = (double)count;
 	double surplus = (squares - sum * sum / n) / (n - 1) - trigamma(degrees / 2);
-	if (surplus <= trigamma(MOST_PRIOR_DEGREES / 2))
-		return MOST_PRIOR_DEGREES;
-	double low = 1e-3, high = MOST_PRIOR_DEGREES;
+	if (surplus <= trigamma(MAX_PRIOR_DEGREES / 2))
+		return MAX_PRIOR_DEGREES;
+	double low = 1e-3, high = MAX_PRIOR_DEGREES;
 	for (int i = 0; i < 60; i++) {
 		double middle = (low + high) / 2;
 		if (trigamma(middle / 2) > surplus)

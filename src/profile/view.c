@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define PARTS_MOST 6
+#define PARTS_MAX 6
 
 struct view_part {
 	const char *value; /* name of the value type */
@@ -13,7 +13,7 @@ struct view_part {
 struct profile_view {
 	const char *name, *other_name, *title, *unit, *background;
 	const char *shown_by; /* without being asked for only where a value type has this in its name */
-	struct view_part parts[PARTS_MOST]; /* ended by a NULL value */
+	struct view_part parts[PARTS_MAX]; /* ended by a NULL value */
 };
 
 #define LOCK_LABEL "[lock]"
@@ -94,7 +94,7 @@ static bool is_part(const struct view_part *part, const char *value)
 
 static const struct view_part *part_of(const struct profile_view *view, const char *value)
 {
-	for (const struct view_part *part = view->parts; part < view->parts + PARTS_MOST && part->value; part++)
+	for (const struct view_part *part = view->parts; part < view->parts + PARTS_MAX && part->value; part++)
 		if (is_part(part, value))
 			return part;
 	return NULL;
@@ -190,7 +190,7 @@ struct profile_viewer {
 	struct profile *profile;
 	const struct profile_view *view;
 	value_id joined;
-	struct rooted rooted[PARTS_MOST + 1];
+	struct rooted rooted[PARTS_MAX + 1];
 	size_t rooted_count;
 	stack_id *path; /* scratch: stacks from the one asked for to the first that is made */
 	size_t path_capacity;

@@ -12,7 +12,7 @@ enum {
 	BAR_COLUMNS = 8,
 	MODULE_COLUMNS = 22, /* at most, on a terminal */
 	NAME_COLUMNS = 24, /* at least, on a terminal */
-	MOST_LEVELS = 100, /* of a tree that are drawn */
+	MAX_LEVELS = 100, /* of a tree that are drawn */
 	LEVEL_COLUMNS = 3,
 };
 
@@ -146,7 +146,7 @@ static void add_foot(struct buf *out, const struct report *report)
 		extent_advice(&profile->extent, &lines);
 		buf_char(&lines, '\n');
 	}
-	quality_advice(&profile->quality, &profile->strings, QUALITY_ADVICE_MOST, &lines);
+	quality_advice(&profile->quality, &profile->strings, QUALITY_ADVICE_MAX, &lines);
 	if (!lines.size)
 		return;
 	buf_char(out, '\n');
@@ -343,7 +343,7 @@ void report_text_table(const struct report *report, const struct function_table 
 static uint32_t most_levels(const struct report *report)
 {
 	int room = (report->width - 2 * (PERCENT_COLUMNS + 2) - 2 * NAME_COLUMNS) / LEVEL_COLUMNS;
-	return !report->width ? MOST_LEVELS : room > 8 ? (uint32_t)room : 8;
+	return !report->width ? MAX_LEVELS : room > 8 ? (uint32_t)room : 8;
 }
 
 /*

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-#define RANGES_MOST ((size_t)1 << 23)
+#define RANGES_MAX ((size_t)1 << 23)
 
 bool code_ranges_add(struct code_ranges *ranges, uint64_t start, uint64_t size, uint64_t time, uint32_t value)
 {
-	if (!size || ranges->count >= RANGES_MOST)
+	if (!size || ranges->count >= RANGES_MAX)
 		return false;
 	uint64_t end = start + size < start ? UINT64_MAX : start + size;
 	MEM_ROOM(ranges->ranges, ranges->count, ranges->capacity);
@@ -17,11 +17,11 @@ bool code_ranges_add(struct code_ranges *ranges, uint64_t start, uint64_t size, 
 	return true;
 }
 
-static void sort_by_time(struct code_ranges *ranges, struct keyed *keys)
+static void sort_by_time(struct code_ranges *ranges, struct radix_key *keys)
 {
 	for (size_t i = 0; i < ranges->count; i++)
-		keys[i] = (struct keyed){ranges->ranges[i].time, (uint32_t)i};
-	keyed_sort(keys, ranges->count);
+		keys[i] = (struct radix_key){ranges->ranges[i].time, (uint32_t)i};
+	radix_sort(keys, ranges->count);
 	struct code_range *sorted = mem_realloc(NULL, ranges->count, sizeof *sorted);
 	for (size_t i = 0; i < ranges->count; i++)
 		sorted[i] = ranges->ranges[keys[i].index];
@@ -30,14 +30,14 @@ static void sort_by_time(struct code_ranges *ranges, struct keyed *keys)
 	ranges->capacity = ranges->count;
 }
 
-static void collect_bounds(struct code_ranges *ranges, struct keyed *keys)
+static void collect_bounds(struct code_ranges *ranges, struct radix_key *keys)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < ranges->count; i++) {
-		keys[count++] = (struct keyed){ranges->ranges[i].start, 0};
-		keys[count++] = (struct keyed){ranges->ranges[i].end, 0};
+		keys[count++] = (struct radix_key){ranges->ranges[i].start, 0};
+		keys[count++] = (struct radix_key){ranges->ranges[i].end, 0};
 	}
-	keyed_sort(keys, count);
+	radix_sort(keys, count);
 	ranges->bounds = mem_realloc(NULL, count, sizeof *ranges->bounds);
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++)
@@ -92,7 +92,7 @@ void code_ranges_finish(struct code_ranges *ranges)
 {
 	if (!ranges->count)
 		return;
-	struct keyed *keys = mem_realloc(NULL, 2 * ranges->count, sizeof *keys);
+	struct radix_key *keys = mem_realloc(NULL, 2 * ranges->count, sizeof *keys);
 	sort_by_time(ranges, keys);
 	collect_bounds(ranges, keys);
 	free(keys);

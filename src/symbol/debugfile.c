@@ -232,7 +232,7 @@ static bool read_altlink(struct elf_file *elf, struct altlink *ret_link)
 	if (!length || id_size < 2)
 		return false;
 	*ret_link = (struct altlink){.name = (const char *)section.data,
-				     .id.size = id_size < BUILD_ID_MOST ? (uint8_t)id_size : BUILD_ID_MOST};
+				     .id.size = id_size < BUILD_ID_MAX ? (uint8_t)id_size : BUILD_ID_MAX};
 	memcpy(ret_link->id.bytes, section.data + length + 1, ret_link->id.size);
 	return true;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Longer ones are no names, and comparing many of them would take for ever. */
-#define NAME_MOST 16384
+#define NAME_LENGTH_MAX 16384
 
 /* --- where code is --- */
 
@@ -78,7 +78,7 @@ static const char *name_at(const struct names *names, uint32_t offset)
 	if (offset >= names->size)
 		return NULL;
 	const char *name = names->text + offset;
-	return *name && strnlen(name, NAME_MOST + 1) <= NAME_MOST ? name : NULL;
+	return *name && strnlen(name, NAME_LENGTH_MAX + 1) <= NAME_LENGTH_MAX ? name : NULL;
 }
 
 /* $a, $d, $t, $x tell where data and instruction sets change; .L labels are the compiler's own. */
@@ -144,7 +144,7 @@ static bool open_symbols(struct elf_file *elf, const char *name, struct elf_sect
  * Assembly often exports symbols without a size. In a stripped file the functions that follow have no symbol, and would
  * all get the name of the last one that has.
  */
-enum { UNSIZED_MOST = 4096 };
+enum { UNSIZED_MAX = 4096 };
 
 size_t elf_symbols_add(struct symtab *symtab, struct elf_file *elf, const char *section_name)
 {
@@ -165,8 +165,8 @@ size_t elf_symbols_add(struct symtab *symtab, struct elf_file *elf, const char *
 		if (!name || is_mark(name))
 			continue;
 		uint64_t room = limit - symbol.st_value;
-		if (section.type == SHT_DYNSYM && !symbol.st_size && room > UNSIZED_MOST)
-			limit = symbol.st_value + UNSIZED_MOST;
+		if (section.type == SHT_DYNSYM && !symbol.st_size && room > UNSIZED_MAX)
+			limit = symbol.st_value + UNSIZED_MAX;
 		uint64_t size = symbol.st_size < room ? symbol.st_size : room;
 		symtab_add(
 			symtab,

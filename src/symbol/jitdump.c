@@ -15,7 +15,7 @@
 
 #define JITDUMP_MAGIC 0x4a695444u
 #define FLAG_ARCH_TIMESTAMP 1u
-#define FILE_MOST ((size_t)256 << 20) /* what is beyond it is not read */
+#define FILE_MAX ((size_t)256 << 20) /* what is beyond it is not read */
 
 enum record_id { RECORD_LOAD, RECORD_MOVE, RECORD_DEBUG_INFO, RECORD_CLOSE, RECORD_UNWINDING };
 
@@ -138,14 +138,14 @@ static void read_lines(struct reading *reading, struct function *function, uint6
 /* The header, which begins with its version, is behind .eh_frame; some writers may have it before. */
 static void read_unwinding(struct reading *reading, struct function *function)
 {
-	enum { EH_FRAME_LEAST = 8, HEADER_VERSION = 1 };
+	enum { EH_FRAME_MIN = 8, HEADER_VERSION = 1 };
 	struct unwinding header;
 	memcpy(&header, reading->unwinding, sizeof header);
 	const uint8_t *bytes = reading->unwinding + sizeof header;
 	size_t room = reading->unwinding_size - sizeof header;
 	reading->unwinding = NULL;
-	if (header.size > room || header.header_size > header.size ||
-	    header.size - header.header_size < EH_FRAME_LEAST || header.size > UINT32_MAX)
+	if (header.size > room || header.header_size > header.size || header.size - header.header_size < EH_FRAME_MIN ||
+	    header.size > UINT32_MAX)
 		return;
 	size_t size = header.size - header.header_size;
 	static const uint8_t no_cie[4] = {0}; /* a CIE has 0 where FDEs have a pointer to it */
@@ -336,7 +336,7 @@ int jitdump_open(struct jitdump **ret_dump, const char *path, uid_t user, struct
 		close(fd);
 		return err_set(err, ERR_FORMAT, "%s: empty", path);
 	}
-	size_t room = size < FILE_MOST ? size : FILE_MOST;
+	size_t room = size < FILE_MAX ? size : FILE_MAX;
 	uint8_t *bytes CLEANUP_FREE = mem_alloc(room);
 	bool fine = read_file(fd, bytes, &room);
 	int read_errno = errno;

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define FILE_MOST ((size_t)256 << 20)
+#define FILE_MAX ((size_t)256 << 20)
 #define READ_STEP ((size_t)1 << 20)
 #define PAGE 4096
 #define NOT_CODE 0x80000000u /* in a tag, beside the module's id: data, which ends the function before it */
@@ -177,7 +177,7 @@ static struct kallsyms *kallsyms_new(void)
 int kallsyms_open_bytes(struct kallsyms **ret_symbols, const void *bytes, size_t size, struct err *err)
 {
 	struct kallsyms *symbols = kallsyms_new();
-	buf_add(&symbols->text, bytes, size < FILE_MOST ? size : FILE_MOST);
+	buf_add(&symbols->text, bytes, size < FILE_MAX ? size : FILE_MAX);
 	return build(ret_symbols, symbols, "kallsyms in memory", err);
 }
 
@@ -188,7 +188,7 @@ int kallsyms_open(struct kallsyms **ret_symbols, const char *path, struct err *e
 		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(errno));
 	struct kallsyms *symbols = kallsyms_new();
 	ssize_t count = 1;
-	while (symbols->text.size < FILE_MOST) {
+	while (symbols->text.size < FILE_MAX) {
 		char *room = buf_reserve(&symbols->text, READ_STEP);
 		count = read(fd, room, READ_STEP);
 		if (count < 0 && errno == EINTR)

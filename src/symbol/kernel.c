@@ -13,7 +13,7 @@
 
 #define PROPER "[kernel.kallsyms]"
 #define RUNNING "/proc/kallsyms"
-#define NOTES_MOST 65536
+#define NOTES_MAX 65536
 #define LEVELS 32
 
 struct kernel {
@@ -49,8 +49,8 @@ struct build_id kernel_running_build_id(void)
 	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return id;
-	CLEANUP_FREE char *notes = mem_alloc(NOTES_MOST);
-	ssize_t size = read(fd, notes, NOTES_MOST);
+	CLEANUP_FREE char *notes = mem_alloc(NOTES_MAX);
+	ssize_t size = read(fd, notes, NOTES_MAX);
 	close(fd);
 	return size > 0 ? build_id_from_notes(notes, (size_t)size, 4) : id;
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* What is beyond it is not read: names and offsets are 32-bit, and no program makes that much code. */
-#define FILE_MOST ((size_t)256 << 20)
+#define FILE_MAX ((size_t)256 << 20)
 #define READ_STEP ((size_t)1 << 20)
 
 struct perfmap {
@@ -92,14 +92,14 @@ static int parse(struct perfmap **ret_map, struct perfmap *map, struct err *err)
 int perfmap_open_bytes(struct perfmap **ret_map, const void *bytes, size_t size, struct err *err)
 {
 	struct perfmap *map = mem_zalloc(1, sizeof *map);
-	buf_add(&map->text, bytes, size < FILE_MOST ? size : FILE_MOST);
+	buf_add(&map->text, bytes, size < FILE_MAX ? size : FILE_MAX);
 	return parse(ret_map, map, err);
 }
 
 /* Read, not mapped: the process may write or cut the file at any moment. */
 static bool read_all(int fd, struct buf *text)
 {
-	while (text->size < FILE_MOST) {
+	while (text->size < FILE_MAX) {
 		char *room = buf_reserve(text, READ_STEP);
 		ssize_t count = read(fd, room, READ_STEP);
 		if (count < 0 && errno == EINTR)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define SLOTS_MOST ((size_t)1 << 22)
+#define SLOTS_MAX ((size_t)1 << 22)
 
 struct slot {
 	uint64_t address;
@@ -70,7 +70,7 @@ static void add_slots(struct slots *slots, struct elf_file *elf, const char *sec
 	if (elf_is_narrow(elf) || !elf_section(elf, section_name, &section) || !section.data ||
 	    section.type != SHT_RELA)
 		return;
-	for (size_t i = 0; i < section.size / sizeof(Elf64_Rela) && slots->count < SLOTS_MOST; i++) {
+	for (size_t i = 0; i < section.size / sizeof(Elf64_Rela) && slots->count < SLOTS_MAX; i++) {
 		Elf64_Rela relocation;
 		memcpy(&relocation, section.data + i * sizeof relocation, sizeof relocation);
 		uint32_t type = (uint32_t)ELF64_R_TYPE(relocation.r_info);

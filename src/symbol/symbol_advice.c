@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define PACKAGE_LISTS "/var/lib/dpkg/info"
-#define LIST_MOST ((size_t)16 << 20)
+#define LIST_MAX ((size_t)16 << 20)
 
 /* --- which package --- */
 
@@ -23,7 +23,7 @@ static bool read_list(int folder, const char *name, struct buf *text)
 	size_t size = !fstat(fd, &status) && S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
 	buf_clear(text);
 	buf_char(text, '\n');
-	ssize_t count = size && size < LIST_MOST ? read(fd, buf_reserve(text, size), size) : -1;
+	ssize_t count = size && size < LIST_MAX ? read(fd, buf_reserve(text, size), size) : -1;
 	close(fd);
 	if (count <= 0)
 		return false;

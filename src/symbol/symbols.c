@@ -11,7 +11,7 @@
 #include "symbol/symbol_advice.h"
 #include "symbol/vdso.h"
 
-#define FRAMES_MOST 256
+#define FRAMES_MAX 256
 
 struct symbols {
 	char *path, *root;
@@ -305,8 +305,8 @@ static const char *table_name(struct symbols *symbols, uint64_t address, uint64_
  */
 static size_t find_with_dwarf(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t most)
 {
-	struct dwarf_frame found[FRAMES_MOST];
-	size_t count = dwarf_find(symbols->dwarf, address, found, FRAMES_MOST);
+	struct dwarf_frame found[FRAMES_MAX];
+	size_t count = dwarf_find(symbols->dwarf, address, found, FRAMES_MAX);
 	if (!count)
 		return 0;
 	/* Without inlines the function remains, at the line of the instruction. */

@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-#define SYMBOLS_MOST ((size_t)1 << 28)
+#define SYMBOLS_MAX ((size_t)1 << 28)
 #define NOBODY UINT32_MAX
 /*
  * Names of one address are compared as they are shown; a file with more of them than this gets them compared as they
  * are.
  */
-#define DEMANGLINGS_MOST 50000
+#define DEMANGLINGS_MAX 50000
 
 struct entry {
 	struct symtab_symbol symbol;
@@ -49,7 +49,7 @@ void symtab_free(struct symtab *symtab)
 
 void symtab_add(struct symtab *symtab, const struct symtab_symbol *symbol, uint64_t limit)
 {
-	if (symbol->start >= limit || symtab->count >= SYMBOLS_MOST)
+	if (symbol->start >= limit || symtab->count >= SYMBOLS_MAX)
 		return;
 	MEM_ROOM(symtab->entries, symtab->count, symtab->capacity);
 	struct entry *entry = &symtab->entries[symtab->count++];
@@ -127,7 +127,7 @@ static uint64_t size_in_group(const struct entry *entry, bool last, uint64_t nex
 }
 
 /* Of the entries order[from…to), which share their start, the one to keep, with its end. */
-static struct symtab_symbol choose_name(struct symtab *symtab, const struct keyed *order, size_t from, size_t to,
+static struct symtab_symbol choose_name(struct symtab *symtab, const struct radix_key *order, size_t from, size_t to,
 					uint64_t next)
 {
 	const struct entry *best = &symtab->entries[order[from].index];
@@ -149,10 +149,10 @@ static struct symtab_symbol choose_name(struct symtab *symtab, const struct keye
 
 static void choose_names(struct symtab *symtab)
 {
-	struct keyed *order = mem_realloc(NULL, symtab->count + 1, sizeof *order);
+	struct radix_key *order = mem_realloc(NULL, symtab->count + 1, sizeof *order);
 	for (size_t i = 0; i < symtab->count; i++)
-		order[i] = (struct keyed){symtab->entries[i].symbol.start, (uint32_t)i};
-	keyed_sort(order, symtab->count);
+		order[i] = (struct radix_key){symtab->entries[i].symbol.start, (uint32_t)i};
+	radix_sort(order, symtab->count);
 	symtab->symbols = mem_realloc(NULL, symtab->count + 1, sizeof *symtab->symbols);
 	size_t kept = 0;
 	for (size_t from = 0, to; from < symtab->count; from = to) {
@@ -205,7 +205,7 @@ static void cut_parts(struct symtab *symtab)
 
 void symtab_finish(struct symtab *symtab)
 {
-	symtab->demanglings = DEMANGLINGS_MOST;
+	symtab->demanglings = DEMANGLINGS_MAX;
 	choose_names(symtab);
 	buf_release(&symtab->shown);
 	cut_parts(symtab);

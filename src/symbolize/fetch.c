@@ -29,7 +29,7 @@ static void add_heat(struct heat *heats, size_t count, const struct profile *add
 	}
 }
 
-void fetch_debug_files(struct codes *codes, const struct profile *addresses, const module_id *module)
+void fetch_debug_files(struct module_store *codes, const struct profile *addresses, const module_id *module)
 {
 	size_t count = codes->modules->count;
 	if (!codes->debuginfod || !count)
@@ -40,5 +40,5 @@ void fetch_debug_files(struct codes *codes, const struct profile *addresses, con
 	add_heat(heats, count, addresses, module);
 	qsort(heats, count, sizeof *heats, hotter_first);
 	for (size_t i = 0; i < count && heats[i].frames; i++)
-		code_fetch(codes_get(codes, heats[i].module));
+		module_code_fetch(module_store_get(codes, heats[i].module));
 }

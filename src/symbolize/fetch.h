@@ -6,6 +6,6 @@
 #include "profile/profile.h"
 
 /* `module` is by function of `addresses` (see symbolize.h). Does nothing when nobody can be asked. */
-void fetch_debug_files(struct codes *codes, const struct profile *addresses, const module_id *module);
+void fetch_debug_files(struct module_store *codes, const struct profile *addresses, const module_id *module);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define MOST_INLINED 64
+#define MAX_INLINED 64
 #define CHUNK 256 /* addresses a thread takes at a time: neighbours in a module share compilation units */
 #define RECENT 4096 /* answers of a thread to compare with; a power of two */
 
@@ -45,18 +45,19 @@ static bool is_answer(const struct lookup *lookup, const struct answer *answer, 
 static void look_up(struct lookup *lookup, uint32_t id, struct answerer *answerer)
 {
 	const struct frame *frame = &lookup->addresses->frames[id];
-	struct symbol_frame frames[MOST_INLINED];
-	struct code *code = lookup->code[frame->function];
+	struct symbol_frame frames[MAX_INLINED];
+	struct module_code *code = lookup->code[frame->function];
 	if (!code)
 		return;
-	size_t count = frame->line & 1 ? code_find(code, frame->address, frame->line >> 1, frames, MOST_INLINED) :
-					 code_find_call(code, frame->address, frame->line >> 1, frames, MOST_INLINED);
+	size_t count = frame->line & 1 ?
+			       module_code_find(code, frame->address, frame->line >> 1, frames, MAX_INLINED) :
+			       module_code_find_call(code, frame->address, frame->line >> 1, frames, MAX_INLINED);
 	if (!count)
 		return;
 	struct answer head = {
 		.function = frame->function,
 		.kind = frame->kind,
-		.module = code_shown_module_at(code, frame->address),
+		.module = module_code_shown_module_at(code, frame->address),
 		.count = count,
 	};
 	struct answer **recent =
@@ -104,7 +105,7 @@ static void get_codes(struct lookup *lookup)
 	lookup->code = mem_zalloc(lookup->addresses->function_count, sizeof *lookup->code);
 	for (size_t i = 0; i < lookup->addresses->function_count; i++)
 		if (lookup->module[i] < MODULE_TEXT)
-			lookup->code[i] = codes_get(lookup->codes, lookup->module[i]);
+			lookup->code[i] = module_store_get(lookup->codes, lookup->module[i]);
 }
 
 /* Kernel code after all other. */
@@ -116,13 +117,13 @@ static uint64_t place_of_module(const struct lookup *lookup, const struct frame 
 static void put_in_order(struct lookup *lookup)
 {
 	const struct frame *frames = lookup->addresses->frames;
-	struct keyed *keys CLEANUP_FREE = mem_alloc(lookup->count * sizeof *keys);
+	struct radix_key *keys CLEANUP_FREE = mem_alloc(lookup->count * sizeof *keys);
 	for (size_t i = 0; i < lookup->count; i++)
-		keys[i] = (struct keyed){frames[lookup->from + i].address, (uint32_t)(lookup->from + i)};
-	keyed_sort(keys, lookup->count);
+		keys[i] = (struct radix_key){frames[lookup->from + i].address, (uint32_t)(lookup->from + i)};
+	radix_sort(keys, lookup->count);
 	for (size_t i = 0; i < lookup->count; i++)
 		keys[i].key = place_of_module(lookup, &frames[keys[i].index]);
-	keyed_sort(keys, lookup->count);
+	radix_sort(keys, lookup->count);
 	lookup->order = mem_alloc(lookup->count * sizeof *lookup->order);
 	lookup->starts = mem_alloc(lookup->count * sizeof *lookup->starts);
 	for (size_t i = 0; i < lookup->count; i++) {
@@ -138,7 +139,7 @@ static void forget_changed(struct lookup *lookup)
 	for (size_t start = 0; start < lookup->start_count; start++) {
 		size_t end = start + 1 < lookup->start_count ? lookup->starts[start + 1] : lookup->count;
 		const struct frame *first = &lookup->addresses->frames[lookup->order[lookup->starts[start]]];
-		struct code *code = lookup->code[first->function];
+		struct module_code *code = lookup->code[first->function];
 		bool changed = code && code_changed(code);
 		for (size_t i = lookup->starts[start]; changed && i < end; i++)
 			lookup->answers[lookup->order[i] - lookup->from] = NULL;
@@ -173,7 +174,7 @@ void lookup_keep(const struct lookup *lookup)
 				entries[count++] = (struct name_entry){address, answer->frames, answer->count};
 		}
 		if (count)
-			code_keep_names(codes_get(lookup->codes, module), entries, count);
+			module_code_keep_names(module_store_get(lookup->codes, module), entries, count);
 	}
 }
 

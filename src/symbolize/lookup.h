@@ -20,7 +20,7 @@ struct answer {
 /* Looking up the frames of `addresses` (see symbolize.h) from `from` on. The asker sets the first six. */
 struct lookup {
 	const struct profile *addresses;
-	struct codes *codes;
+	struct module_store *codes;
 	const module_id *module; /* by function of `addresses` */
 	size_t from;
 	unsigned threads;
@@ -31,7 +31,7 @@ struct lookup {
 	uint32_t *order; /* frames, sorted by module and address, those of the kernel last */
 	size_t *starts; /* where in `order` a module begins */
 	size_t start_count;
-	struct code **code; /* by function of `addresses`; NULL: none */
+	struct module_code **code; /* by function of `addresses`; NULL: none */
 	atomic_size_t next_start, next;
 	struct answerer *answerers; /* by thread */
 };

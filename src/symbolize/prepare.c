@@ -4,8 +4,8 @@
 
 #include <sys/resource.h>
 
-#define INLINED_MOST 64
-#define WAITING_MOST (1u << 20) /* more are named at the end */
+#define INLINED_MAX 64
+#define WAITING_MAX (1u << 20) /* more are named at the end */
 
 struct place {
 	module_id module;
@@ -13,7 +13,7 @@ struct place {
 };
 
 struct preparer {
-	struct codes *codes;
+	struct module_store *codes;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t changed;
@@ -51,17 +51,17 @@ static void *prepare(void *context)
 		(void)!setpriority(PRIO_PROCESS, 0, 0);
 	while (take(preparer, &places, &capacity, &count)) {
 		for (size_t i = 0; i < count && !__atomic_load_n(&preparer->stopped, __ATOMIC_RELAXED); i++) {
-			struct symbol_frame frames[INLINED_MOST];
-			struct code *code = codes_get(preparer->codes, places[i].module);
-			if (code_is_settled(code))
-				code_find(code, places[i].address, 0, frames, INLINED_MOST);
+			struct symbol_frame frames[INLINED_MAX];
+			struct module_code *code = module_store_get(preparer->codes, places[i].module);
+			if (module_code_is_settled(code))
+				module_code_find(code, places[i].address, 0, frames, INLINED_MAX);
 		}
 	}
 	free(places);
 	return NULL;
 }
 
-struct preparer *preparer_new(struct codes *codes)
+struct preparer *preparer_new(struct module_store *codes)
 {
 	struct preparer *preparer = mem_zalloc(1, sizeof *preparer);
 	preparer->codes = codes;
@@ -80,7 +80,7 @@ void preparer_add(struct preparer *preparer, module_id module, uint64_t address)
 	if (!preparer)
 		return;
 	pthread_mutex_lock(&preparer->lock);
-	if (preparer->count < WAITING_MOST) {
+	if (preparer->count < WAITING_MAX) {
 		MEM_ROOM(preparer->waiting, preparer->count, preparer->capacity);
 		preparer->waiting[preparer->count++] = (struct place){module, address};
 	}

@@ -10,8 +10,8 @@
 struct preparer;
 
 /* NULL when there can be no thread: everything is done at the end then. */
-struct preparer *preparer_new(struct codes *codes);
-/* `address` as code_find() has it. From any thread; does not wait. NULL is allowed. */
+struct preparer *preparer_new(struct module_store *codes);
+/* `address` as module_code_find() has it. From any thread; does not wait. NULL is allowed. */
 void preparer_add(struct preparer *preparer, module_id module, uint64_t address);
 /* Lets it begin with what was added. NULL is allowed. */
 void preparer_go(struct preparer *preparer);

@@ -4,17 +4,18 @@ static void *work(void *context)
 {
 	struct remedies *remedies = context;
 	for (size_t i = 0; i < remedies->count; i++)
-		code_advice(codes_get(remedies->codes, remedies->items[i].module), &remedies->items[i].text);
+		module_code_advice(module_store_get(remedies->codes, remedies->items[i].module),
+				   &remedies->items[i].text);
 	return NULL;
 }
 
-size_t remedies_rank(const struct codes *codes, const uint64_t *amounts, module_id *ret_modules)
+size_t remedies_rank(const struct module_store *codes, const uint64_t *amounts, module_id *ret_modules)
 {
 	size_t count = 0;
 	for (size_t i = 1; i <= codes->modules->count; i++) {
-		if (!amounts[i] || (count == REMEDIES_MOST && amounts[ret_modules[count - 1] + 1] >= amounts[i]))
+		if (!amounts[i] || (count == REMEDIES_MAX && amounts[ret_modules[count - 1] + 1] >= amounts[i]))
 			continue;
-		size_t at = count < REMEDIES_MOST ? count++ : count - 1;
+		size_t at = count < REMEDIES_MAX ? count++ : count - 1;
 		for (; at && amounts[ret_modules[at - 1] + 1] < amounts[i]; at--)
 			ret_modules[at] = ret_modules[at - 1];
 		ret_modules[at] = (module_id)i - 1;
@@ -22,9 +23,9 @@ size_t remedies_rank(const struct codes *codes, const uint64_t *amounts, module_
 	return count;
 }
 
-void remedies_start(struct remedies *remedies, struct codes *codes, const uint64_t *amounts)
+void remedies_start(struct remedies *remedies, struct module_store *codes, const uint64_t *amounts)
 {
-	module_id modules[REMEDIES_MOST];
+	module_id modules[REMEDIES_MAX];
 	*remedies = (struct remedies){.codes = codes};
 	remedies->count = remedies_rank(codes, amounts, modules);
 	for (size_t i = 0; i < remedies->count; i++)
@@ -49,7 +50,7 @@ const struct buf *remedies_text(struct remedies *remedies, module_id module, str
 		if (remedies->items[i].module == module)
 			return &remedies->items[i].text;
 	buf_clear(room);
-	code_advice(codes_get(remedies->codes, module), room);
+	module_code_advice(module_store_get(remedies->codes, module), room);
 	return room;
 }
 

@@ -16,7 +16,8 @@ function_id symbolize_module_function(struct profile *addresses, module_id modul
 				(struct function){.module = profile_string(addresses, number, strlen(number))});
 }
 
-struct symbolizer *symbolizer_new(struct profile *profile, struct codes *codes, const struct symbolize_options *options)
+struct symbolizer *symbolizer_new(struct profile *profile, struct module_store *codes,
+				  const struct symbolize_options *options)
 {
 	struct symbolizer *n = mem_zalloc(1, sizeof *n);
 	n->profile = profile;
@@ -53,7 +54,7 @@ str_id symbolizer_module_path(struct symbolizer *n, module_id module)
 	}
 	if (!n->module_path[module]) {
 		buf_clear(&n->scratch);
-		buf_str(&n->scratch, code_shown_module(codes_get(n->codes, module)));
+		buf_str(&n->scratch, module_code_shown_module(module_store_get(n->codes, module)));
 		text_one_line(n->scratch.data, n->scratch.size);
 		n->module_path[module] = profile_string(n->profile, n->scratch.data, n->scratch.size);
 	}
@@ -77,7 +78,8 @@ static enum frame_kind kind_of(const struct symbolizer *n, module_id module, con
 		return FRAME_INLINED;
 	if (address->kind == FRAME_KERNEL)
 		return FRAME_KERNEL;
-	return module < MODULE_TRUNCATED && code_is_jit(codes_get(n->codes, module)) ? FRAME_JIT : FRAME_NATIVE;
+	return module < MODULE_TRUNCATED && module_code_is_jit(module_store_get(n->codes, module)) ? FRAME_JIT :
+												     FRAME_NATIVE;
 }
 
 static void name_unresolved(struct symbolizer *n, module_id module, uint64_t address)
@@ -129,7 +131,7 @@ static void name_resolved(struct symbolizer *n, module_id module, const struct f
 			  const struct answer *answer)
 {
 	str_id path = profile_string(n->profile, answer->module, strlen(answer->module));
-	bool jit = code_is_jit(codes_get(n->codes, module));
+	bool jit = module_code_is_jit(module_store_get(n->codes, module));
 	for (size_t i = answer->count; i-- > 0;) {
 		const struct symbol_frame *frame = &answer->frames[i];
 		struct function function = {.name = name_of(n, frame->name, jit), .module = path};
@@ -152,7 +154,7 @@ static bool is_derived(const struct symbolizer *n, module_id module, const struc
 {
 	bool exact = address->line & 1;
 	return module < MODULE_TEXT && address->kind != FRAME_KERNEL &&
-	       code_is_derived(codes_get(n->codes, module), address->address - !exact);
+	       module_code_is_derived(module_store_get(n->codes, module), address->address - !exact);
 }
 
 static void name_address(struct symbolizer *n, const struct profile *addresses, const struct frame *address,

@@ -1,8 +1,8 @@
 /*
  * A profile of addresses → a profile of functions. In the first, a frame's function stands for its module: its name is
  * empty or SYMBOLIZE_REVERSED, its module string the module's number. Other names stand for themselves. A frame's
- * address is the module's own, already minus one for callers, and its line stands for code_version() and for whether it
- * is a call.
+ * address is the module's own, already minus one for callers, and its line stands for module_code_version() and for
+ * whether it is a call.
  */
 #ifndef WICK_SYMBOLIZE_SYMBOLIZE_H
 #define WICK_SYMBOLIZE_SYMBOLIZE_H
@@ -47,7 +47,7 @@ struct symbolizer_stack {
 	bool outside; /* nothing of it is there yet */
 };
 
-struct symbolizer *symbolizer_new(struct profile *profile, struct codes *codes,
+struct symbolizer *symbolizer_new(struct profile *profile, struct module_store *codes,
 				  const struct symbolize_options *options);
 void symbolizer_free(struct symbolizer *symbolizer);
 /* Names what `addresses`, always the same profile, has got since the last call. */
@@ -63,7 +63,7 @@ void symbolizer_count(struct profile *profile, value_id value, uint32_t count, c
  * unresolved frames in its quality. Each distinct address is looked up once, on all threads. The first of `addresses`
  * gets the frames of the others.
  */
-void symbolize_profiles(struct profile *profile, struct profile *const *addresses, size_t count, struct codes *codes,
-			const struct symbolize_options *options);
+void symbolize_profiles(struct profile *profile, struct profile *const *addresses, size_t count,
+			struct module_store *codes, const struct symbolize_options *options);
 
 #endif

@@ -116,10 +116,10 @@ static void start_remedies(const struct symbolizer *n, const struct profile *add
 	remedies_start(remedies, n->codes, amounts);
 }
 
-static void tell_unresolved(struct symbolizer *n, const uint64_t *unresolved, struct remedies *remedies)
+static void report_unresolved(struct symbolizer *n, const uint64_t *unresolved, struct remedies *remedies)
 {
 	struct quality *quality = &n->profile->quality;
-	module_id heaviest[REMEDIES_MOST];
+	module_id heaviest[REMEDIES_MAX];
 	size_t count = remedies_rank(n->codes, unresolved, heaviest);
 	for (size_t i = 0; i <= n->codes->modules->count; i++)
 		if (unresolved[i])
@@ -144,12 +144,12 @@ static void symbolize(struct parts *parts)
 	name_all_stacks(parts);
 	uint64_t *unresolved CLEANUP_FREE = mem_zalloc(n->codes->modules->count + 1, sizeof *unresolved);
 	add_all_samples(parts, unresolved);
-	tell_unresolved(n, unresolved, &remedies);
+	report_unresolved(n, unresolved, &remedies);
 	remedies_end(&remedies);
 }
 
-void symbolize_profiles(struct profile *profile, struct profile *const *addresses, size_t count, struct codes *codes,
-			const struct symbolize_options *options)
+void symbolize_profiles(struct profile *profile, struct profile *const *addresses, size_t count,
+			struct module_store *codes, const struct symbolize_options *options)
 {
 	/* Whose files are worth fetching is asked of all samples together. */
 	if (codes->debuginfod)

@@ -19,7 +19,7 @@ struct known_name {
 
 struct symbolizer {
 	struct profile *profile;
-	struct codes *codes;
+	struct module_store *codes;
 	struct symbolize_options options;
 	module_id *module; /* by function of the addresses */
 	size_t function_count, function_capacity;

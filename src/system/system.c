@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FILE_MOST 65536
+#define FILE_MAX 65536
 
 static void below_root(struct buf *out, const struct system *system, const char *path)
 {
@@ -28,7 +28,7 @@ bool system_read(const struct system *system, const char *path, struct buf *out)
 		return false;
 	buf_clear(out);
 	ssize_t got;
-	while (out->size < FILE_MOST && (got = read(fd, buf_reserve(out, 4096), 4096)) > 0) {
+	while (out->size < FILE_MAX && (got = read(fd, buf_reserve(out, 4096), 4096)) > 0) {
 		out->size += (size_t)got;
 		out->data[out->size] = '\0';
 	}

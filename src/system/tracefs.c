@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FILE_MOST (256u << 10)
+#define FILE_MAX (256u << 10)
 #define READ_AT_ONCE 4096
 #define NAME_LONGEST 255u /* NAME_MAX */
 
@@ -108,7 +108,7 @@ int tracefs_read(const struct tracefs *tracefs, const char *system, const char *
 		return errno;
 	buf_clear(out);
 	ssize_t got = 1;
-	while (got > 0 && out->size < FILE_MOST) {
+	while (got > 0 && out->size < FILE_MAX) {
 		got = read(fd, buf_reserve(out, READ_AT_ONCE), READ_AT_ONCE);
 		out->size += got > 0 ? (size_t)got : 0;
 	}

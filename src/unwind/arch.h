@@ -8,14 +8,7 @@
 #include "unwind/unwind.h"
 
 /* Registers whose rules are followed: the frame pointer, the return address, and what callees save besides. */
-enum {
-	COLUMN_FP,
-	COLUMN_RA,
-	COLUMN_SAVED,
-	SAVED_MOST = 5,
-	COLUMN_COUNT = COLUMN_SAVED + SAVED_MOST,
-	COLUMN_NONE = 0xff
-};
+enum { COLUMN_FP, COLUMN_RA, COLUMN_SAVED, SAVED_MAX = 5, COLUMN_COUNT = COLUMN_SAVED + SAVED_MAX, COLUMN_NONE = 0xff };
 
 /* So many bytes before a return address show whether a call is there. */
 enum { ARCH_CALL_BYTES = 8 };
@@ -35,7 +28,7 @@ struct unwind_arch {
 	uint8_t dwarf_sp, dwarf_fp, dwarf_ra; /* DWARF numbers */
 	uint8_t result; /* DWARF number of the register with the result of a system call */
 	uint8_t registers; /* how many of struct unwind_registers.other have a meaning */
-	uint8_t saved[SAVED_MOST]; /* DWARF numbers of COLUMN_SAVED … */
+	uint8_t saved[SAVED_MAX]; /* DWARF numbers of COLUMN_SAVED … */
 	uint32_t saved_mask; /* the same as bits of `known` */
 	int8_t ra_slot; /* where a call leaves the return address, from the CFA */
 	int16_t signal_fp, signal_sp, signal_ip; /* in the frame of a signal, from its stack pointer */

@@ -6,14 +6,14 @@
 #include "symbol/elf_symbols.h"
 
 /* Padding between functions: the rule before it may as well go on, and a row is saved. */
-enum { GAP_LEAST = 16 };
+enum { GAP_MIN = 16 };
 
 /*
  * Rows of saved registers are made for files that need them: those with rules based on a register that callees save,
  * like the rbx of ld.so's lazy binding. They matter while such code has called others in the same file, so that large
  * files with a stray rule (a copy of OpenSSL in node) are not worth twice the table.
  */
-enum { SAVES_ROWS_MOST = 65536 };
+enum { SAVES_ROWS_MAX = 65536 };
 
 struct builder {
 	const struct unwind_arch *arch;
@@ -43,7 +43,7 @@ static void builder_release(struct builder *builder)
 static void find_executable(struct builder *builder)
 {
 	struct cfi *cfi = &builder->cfi;
-	for (size_t i = 0; i < elf_segment_count(builder->elf) && cfi->range_count < CFI_RANGES_MOST; i++) {
+	for (size_t i = 0; i < elf_segment_count(builder->elf) && cfi->range_count < CFI_RANGES_MAX; i++) {
 		const Elf64_Phdr *segment = elf_segment(builder->elf, i);
 		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || segment->p_memsz == 0 ||
 		    segment->p_memsz > UINT64_MAX - segment->p_vaddr)
@@ -135,7 +135,7 @@ static const struct cfi_function *function_at(const struct cfi *cfi, uint64_t st
  */
 static void add_context_start(struct builder *builder)
 {
-	enum { MAKECONTEXT_MOST = 1024 };
+	enum { MAKECONTEXT_MAX = 1024 };
 	const struct cfi *cfi = &builder->cfi;
 	uint64_t address;
 	size_t size = 0;
@@ -146,7 +146,7 @@ static void add_context_start(struct builder *builder)
 		return;
 	const struct cfi_function *own = function_at(cfi, address), *start = NULL;
 	const uint8_t *code = own ? elf_bytes_at(builder->elf, address, &size) : NULL;
-	if (!code || size < own->size || own->size > MAKECONTEXT_MOST)
+	if (!code || size < own->size || own->size > MAKECONTEXT_MAX)
 		return;
 	for (size_t i = 0; i < own->size && !start; i++)
 		if (builder->arch->is_address(code + i, own->size - i, &distance))
@@ -197,7 +197,7 @@ static void find_restorer(struct builder *builder, const struct elf_section *tex
  */
 static void add_restorers(struct builder *builder)
 {
-	enum { SILENCE_LEAST = 128, RESTORER_MOST = 32 };
+	enum { SILENCE_MIN = 128, RESTORER_MAX = 32 };
 	struct elf_section text;
 	if (!elf_section(builder->elf, ".text", &text) || !text.data || text.address > UINT64_MAX - text.size)
 		return;
@@ -206,9 +206,9 @@ static void add_restorers(struct builder *builder)
 	for (size_t i = 0; i < count; i++) {
 		struct cfi_function function = builder->cfi.functions[i];
 		uint64_t end = function.start + function.size;
-		if (function.start > covered && function.start - covered >= SILENCE_LEAST)
+		if (function.start > covered && function.start - covered >= SILENCE_MIN)
 			find_restorer(builder, &text, covered, function.start);
-		if (function.size <= RESTORER_MOST && (function.cie == CFI_GO || !is_first_choice(builder, &function)))
+		if (function.size <= RESTORER_MAX && (function.cie == CFI_GO || !is_first_choice(builder, &function)))
 			find_restorer(builder, &text, function.start, end);
 		covered = end > covered ? end : covered;
 	}
@@ -357,7 +357,7 @@ static void make_rows(struct builder *builder, struct unwind_rows_maker *out, cf
 		builder->end = function->start + function->size;
 		if (builder->end <= builder->covered)
 			continue;
-		if (function->start > builder->covered && function->start - builder->covered >= GAP_LEAST)
+		if (function->start > builder->covered && function->start - builder->covered >= GAP_MIN)
 			unwind_rows_maker_add(out, builder->covered, UNWIND_RULE_INVALID);
 		add_function(builder, function, sink);
 		builder->covered = builder->end;
@@ -371,7 +371,7 @@ static struct unwind_table *make_table(struct builder *builder)
 	const struct rules *rules = &builder->rules;
 	cut_second_choices(builder);
 	make_rows(builder, &builder->rows, take_state);
-	bool with_saves = (rules->uses & builder->arch->saved_mask) && builder->rows.count <= SAVES_ROWS_MOST;
+	bool with_saves = (rules->uses & builder->arch->saved_mask) && builder->rows.count <= SAVES_ROWS_MAX;
 	if (with_saves)
 		make_rows(builder, &builder->saves, take_saves);
 	struct unwind_table_parts parts = {

@@ -69,11 +69,11 @@ struct cfi_range {
 	uint64_t start, end;
 };
 
-enum { CFI_RANGES_MOST = 64 };
+enum { CFI_RANGES_MAX = 64 };
 
 struct cfi {
 	const struct unwind_arch *arch;
-	struct cfi_range executable[CFI_RANGES_MOST]; /* functions outside are left out */
+	struct cfi_range executable[CFI_RANGES_MAX]; /* functions outside are left out */
 	size_t range_count;
 	struct cfi_cie *cies;
 	size_t cie_count, cie_capacity;

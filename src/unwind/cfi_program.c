@@ -3,7 +3,7 @@
 #include "unwind/dwarf_op.h"
 
 /* Compilers nest one deep; hand-written code a little. */
-enum { REMEMBER_MOST = 16 };
+enum { REMEMBER_MAX = 16 };
 
 struct program {
 	const struct cfi *cfi;
@@ -16,7 +16,7 @@ struct program {
 	cfi_sink sink;
 	void *context;
 	unsigned remembered;
-	struct cfi_state memory[REMEMBER_MOST];
+	struct cfi_state memory[REMEMBER_MAX];
 };
 
 /* The state is told when the program moves on: by then all that holds at the location before is known. */
@@ -111,13 +111,13 @@ static void set_half_cfa(struct program *program, bool is_register, uint64_t dwa
 
 static void remember(struct program *program)
 {
-	if (program->remembered == REMEMBER_MOST)
+	if (program->remembered == REMEMBER_MAX)
 		program->bad = true;
 	else
 		program->memory[program->remembered++] = program->state;
 }
 
-static void recall(struct program *program)
+static void restore_state(struct program *program)
 {
 	if (!program->remembered) {
 		program->bad = true;
@@ -259,7 +259,7 @@ static void run_instruction(struct program *program, uint8_t instruction)
 		remember(program);
 		break;
 	case DW_CFA_restore_state:
-		recall(program);
+		restore_state(program);
 		break;
 	default:
 		run_rare(program, instruction);

@@ -508,7 +508,7 @@ static void two_byte_meaning(const struct decoder *d, uint64_t next, struct inst
 
 bool decode_x86_64(const uint8_t *code, size_t size, uint64_t address, struct instruction *ret_instruction)
 {
-	size_t most = size < INSTRUCTION_BYTES_MOST ? size : INSTRUCTION_BYTES_MOST;
+	size_t most = size < INSTRUCTION_BYTES_MAX ? size : INSTRUCTION_BYTES_MAX;
 	struct decoder d = {.at = code, .end = code + most};
 	if (!take_opcode(&d) || !take_operands(&d))
 		return false;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* Jumps over more than this lead to parts that compilers split off, behind which other such parts lie. */
-enum { NEAR_MOST = 32 << 10 };
+enum { NEAR_MAX = 32 << 10 };
 /* How much work: instructions per byte of code, and in all, over all that is tried. Compilers need a fraction of it. */
-enum { STEPS_PER_BYTE = 8, STEPS_MOST = 1 << 25, TRIES_LEAST = 8192 };
+enum { STEPS_PER_BYTE = 8, STEPS_MAX = 1 << 25, TRIES_MIN = 8192 };
 
 void derive_init(struct derive *derive, const struct unwind_arch *arch, struct rules *rules)
 {
@@ -25,7 +25,7 @@ void derive_release(struct derive *derive)
 
 bool derive_add_range(struct derive *derive, uint64_t address, const uint8_t *code, size_t size)
 {
-	if (size > DERIVE_BYTES_MOST - derive->size)
+	if (size > DERIVE_BYTES_MAX - derive->size)
 		return false;
 	MEM_ROOM(derive->ranges, derive->range_count, derive->range_capacity);
 	derive->ranges[derive->range_count++] = (struct derive_range){address, code, (uint32_t)size, derive->size};
@@ -120,7 +120,7 @@ static void note_target(struct derive *derive, const struct instruction *instruc
 	case INSTRUCTION_BRANCH:
 	case INSTRUCTION_JUMP:
 		if (derive_index_of(derive, instruction->target, &index))
-			derive->marks[index] |= MARK_TARGET | (distance <= NEAR_MOST ? MARK_NEAR : 0);
+			derive->marks[index] |= MARK_TARGET | (distance <= NEAR_MAX ? MARK_NEAR : 0);
 		break;
 	}
 }
@@ -213,7 +213,7 @@ static void forget_tries(struct derive *derive)
 static void try_marked(const struct derive *derive, struct derive_function *function, uint16_t wanted)
 {
 	uint32_t tries = 0, successes = 0;
-	for (uint32_t i = 0; i < derive->size && (tries < TRIES_LEAST || successes >= tries / 16); i++)
+	for (uint32_t i = 0; i < derive->size && (tries < TRIES_MIN || successes >= tries / 16); i++)
 		if ((derive->marks[i] & wanted) && !(derive->marks[i] & (MARK_DONE | MARK_ENTRY))) {
 			tries++;
 			successes += derive_function_perhaps(function, i);
@@ -233,8 +233,8 @@ void derive_run(struct derive *derive)
 	derive->marks = mem_zalloc(derive->size, sizeof *derive->marks);
 	derive->numbers = mem_zalloc(derive->size, sizeof *derive->numbers);
 	derive->steps_left = (uint64_t)derive->size * STEPS_PER_BYTE;
-	if (derive->steps_left > STEPS_MOST)
-		derive->steps_left = STEPS_MOST;
+	if (derive->steps_left > STEPS_MAX)
+		derive->steps_left = STEPS_MAX;
 	mark_symbols(derive);
 	size_t symbols = derive->entry_count;
 	for (size_t i = 0; i < derive->range_count; i++)

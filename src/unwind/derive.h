@@ -18,7 +18,7 @@
 #include "unwind/rules.h"
 
 /* Bytes of code per file from which rules are derived; each costs some bytes of memory meanwhile. */
-enum { DERIVE_BYTES_MOST = 16 << 20 };
+enum { DERIVE_BYTES_MAX = 16 << 20 };
 
 enum derive_entry_kind {
 	DERIVE_LABEL, /* perhaps a function: a symbol without type, an address that is taken */

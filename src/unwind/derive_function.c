@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* How much work: entries of a jump table; places in a function where paths meet. Compilers need a fraction of it. */
-enum { TABLE_MOST = 4096, BLOCKS_MOST = 1 << 15 };
+enum { TABLE_MAX = 4096, BLOCKS_MAX = 1 << 15 };
 
 /* A place where paths meet, or begin. */
 struct block {
@@ -103,7 +103,7 @@ static bool spend(struct derive_function *function, uint32_t steps)
 static void arrive(struct derive_function *function, uint32_t index, const struct derive_state *state)
 {
 	struct block *block = find_block(function, index);
-	if (!block && function->block_count == BLOCKS_MOST) {
+	if (!block && function->block_count == BLOCKS_MAX) {
 		function->abandoned = true;
 	} else if (!block) {
 		MEM_ROOM(function->blocks, function->block_count, function->block_capacity);
@@ -218,7 +218,7 @@ static bool follow_table(struct derive_function *function, uint64_t table, bool 
 	uint64_t most = bytes_before_next(derive, table);
 	size_t count = bytes ? (size < most ? size : most) / (wide ? 8 : 4) : 0;
 	uint32_t index, last = function->entry;
-	for (i = 0; i < count && i < TABLE_MOST && spend(function, 1); i++) {
+	for (i = 0; i < count && i < TABLE_MAX && spend(function, 1); i++) {
 		uint64_t address = (uint64_t)table_entry(bytes, i, wide) + (wide ? 0 : table);
 		if (!table_target(function, address, &index))
 			break;
@@ -306,7 +306,7 @@ static bool meets_others(struct derive_function *function, const struct block *f
 		return false;
 	if (after_call && !(mark & MARK_NEAR)) {
 		leave(function, state);
-	} else if (after_call && function->late_count == BLOCKS_MOST) {
+	} else if (after_call && function->late_count == BLOCKS_MAX) {
 		function->abandoned = true;
 	} else if (after_call) {
 		MEM_ROOM(function->late, function->late_count, function->late_capacity);

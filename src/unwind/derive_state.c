@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* Larger frames are not believed. */
-#define OFFSET_MOST ((int64_t)1 << 30)
+#define OFFSET_MAX ((int64_t)1 << 30)
 
 static const struct derive_value unknown = {.kind = VALUE_UNKNOWN};
 
@@ -25,10 +25,10 @@ static bool is_of_cfa(struct derive_value value)
 
 static struct derive_value moved(struct derive_value value, int64_t by)
 {
-	if (value.kind != VALUE_STACK || by > OFFSET_MOST || by < -OFFSET_MOST)
+	if (value.kind != VALUE_STACK || by > OFFSET_MAX || by < -OFFSET_MAX)
 		return unknown;
 	value.offset += by;
-	return value.offset > OFFSET_MOST || value.offset < -OFFSET_MOST ? unknown : value;
+	return value.offset > OFFSET_MAX || value.offset < -OFFSET_MAX ? unknown : value;
 }
 
 void derive_state_enter(struct derive_state *state, const struct unwind_arch *arch)
@@ -70,7 +70,7 @@ static void store(struct derive_state *state, const struct unwind_arch *arch, st
 	for (size_t i = state->slot_count; i-- > 0;)
 		if (state->slots[i].base == at.base && overlaps(at, bytes, state->slots[i].offset))
 			forget_slot(state, i);
-	if ((value.kind == VALUE_CALLER || is_of_cfa(value)) && state->slot_count < DERIVE_SLOTS_MOST)
+	if ((value.kind == VALUE_CALLER || is_of_cfa(value)) && state->slot_count < DERIVE_SLOTS_MAX)
 		state->slots[state->slot_count++] = (struct derive_slot){at.base, at.offset, value};
 }
 

@@ -29,11 +29,11 @@ struct derive_slot {
 	struct derive_value value;
 };
 
-enum { DERIVE_SLOTS_MOST = 16, DERIVE_BASES_MOST = 255 };
+enum { DERIVE_SLOTS_MAX = 16, DERIVE_BASES_MAX = 255 };
 
 struct derive_state {
 	struct derive_value registers[REGISTERS]; /* by DWARF number */
-	struct derive_slot slots[DERIVE_SLOTS_MOST];
+	struct derive_slot slots[DERIVE_SLOTS_MAX];
 	uint8_t slot_count;
 	uint8_t compared; /* the register that the last instruction compared the stack pointer with, or REGISTER_NONE */
 	bool moved_return; /* the word of the return address was written to: V8's code puts it elsewhere */

@@ -4,13 +4,13 @@
 #include "unwind/reader.h"
 
 /* Real expressions have a dozen operations; branches backwards could make any number of them. */
-enum { DEPTH_MOST = 32, OPERATIONS_MOST = 512 };
+enum { DEPTH_MAX = 32, OPERATIONS_MAX = 512 };
 
 struct machine {
 	const struct expression_frame *frame;
 	struct reader code;
 	const uint8_t *begin;
-	uint64_t stack[DEPTH_MOST];
+	uint64_t stack[DEPTH_MAX];
 	unsigned depth;
 	enum expression_result result;
 };
@@ -23,7 +23,7 @@ static void fail(struct machine *machine, enum expression_result result)
 
 static void push(struct machine *machine, uint64_t value)
 {
-	if (machine->depth == DEPTH_MOST)
+	if (machine->depth == DEPTH_MAX)
 		fail(machine, EXPRESSION_BAD);
 	else
 		machine->stack[machine->depth++] = value;
@@ -254,7 +254,7 @@ enum expression_result expression_evaluate(const struct expression_frame *frame,
 	if (initial)
 		push(&machine, *initial);
 	for (unsigned count = 0; machine.code.at < machine.code.end && machine.result == EXPRESSION_OK; count++) {
-		if (count == OPERATIONS_MOST)
+		if (count == OPERATIONS_MAX)
 			return EXPRESSION_BAD;
 		run_operation(&machine, reader_u8(&machine.code));
 		if (machine.code.bad)

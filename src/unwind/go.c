@@ -22,7 +22,7 @@ enum { MAGIC_1_18 = 0xfffffff0, MAGIC_1_20 = 0xfffffff1, FLAG_AT_1_18 = 37, FLAG
 enum { FLAG_TOP = 1, FLAG_WRITES_SP = 2 };
 
 /* Assembly that changes stacks is short. */
-enum { SWITCH_MOST = 1024, DWARF_RBP = 6 };
+enum { SWITCH_MAX = 1024, DWARF_RBP = 6 };
 
 /* --- the table --- */
 
@@ -112,11 +112,11 @@ static bool is_right(const struct go_program *go)
 /* systemstack() compares the goroutine of the thread with the current one: "cmp N(%rbx), %rax". */
 static uint8_t find_current(const struct go_program *go, uint64_t address)
 {
-	enum { SYSTEMSTACK_MOST = 128 };
+	enum { SYSTEMSTACK_MAX = 128 };
 	static const uint8_t compares[] = {0x48, 0x3b, 0x83};
 	size_t size = 0;
 	const uint8_t *code = elf_bytes_at(go->elf, address, &size);
-	const uint8_t *end = code ? code + (size < SYSTEMSTACK_MOST ? size : SYSTEMSTACK_MOST) : NULL;
+	const uint8_t *end = code ? code + (size < SYSTEMSTACK_MAX ? size : SYSTEMSTACK_MAX) : NULL;
 	const uint8_t *found = code ? memmem(code, (size_t)(end - code), compares, sizeof compares) : NULL;
 	return found && end - found >= 7 && !found[4] && !found[5] && !found[6] ? found[3] : 0;
 }
@@ -242,7 +242,7 @@ static struct special find_beginning(const struct go_program *go, const struct c
 	struct special special = {.from = UINT64_MAX, .rule = {.cfa = UNWIND_CFA_STOP}};
 	size_t there = 0;
 	const uint8_t *code = elf_bytes_at(go->elf, function->start, &there);
-	if (!code || there < function->size || function->size > SWITCH_MOST)
+	if (!code || there < function->size || function->size > SWITCH_MAX)
 		return special;
 	const uint8_t *cleared = memmem(code, function->size, clears, sizeof clears);
 	const uint8_t *taken = memmem(code, function->size, takes, sizeof takes);

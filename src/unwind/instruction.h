@@ -30,7 +30,7 @@ enum instruction_kind {
 	INSTRUCTION_TRAP, /* does not go on */
 };
 
-enum { REGISTER_NONE = 0xff, REGISTERS = 16, INSTRUCTION_BYTES_MOST = 15 };
+enum { REGISTER_NONE = 0xff, REGISTERS = 16, INSTRUCTION_BYTES_MAX = 15 };
 
 struct instruction {
 	uint8_t kind; /* enum instruction_kind */

@@ -4,7 +4,7 @@
 #include "unwind/expression.h"
 
 /* Longer expressions are not written by anyone; they could only swell the table. */
-enum { EXPRESSION_MOST = 1024 };
+enum { EXPRESSION_MAX = 1024 };
 
 void rules_init(struct rules *rules, const struct unwind_arch *arch)
 {
@@ -47,7 +47,7 @@ uint32_t rules_number(struct rules *rules, struct unwind_rule rule)
 		if (rule_bits(rules->rules[number]) == bits)
 			break;
 	if (number == INDEX_NONE) {
-		if (rules->count == UNWIND_RULES_MOST)
+		if (rules->count == UNWIND_RULES_MAX)
 			return UNWIND_RULE_INVALID;
 		number = (uint32_t)rules->count;
 		MEM_ROOM(rules->rules, rules->count, rules->capacity);
@@ -69,7 +69,7 @@ static const uint8_t *expression_bytes(const struct cfi_cie *cie, const struct c
 /* Copies the expression, once for all rules that have it. */
 static bool keep_expression(struct rules *rules, const uint8_t *bytes, uint32_t size, struct unwind_part *part)
 {
-	if (size == 0 || size > EXPRESSION_MOST || rules->expressions.size > INT32_MAX - EXPRESSION_MOST)
+	if (size == 0 || size > EXPRESSION_MAX || rules->expressions.size > INT32_MAX - EXPRESSION_MAX)
 		return false;
 	uint64_t hash = hash_bytes((const char *)bytes, size);
 	struct index_probe probe;
@@ -122,7 +122,7 @@ static uint32_t number_of_long(struct rules *rules, const struct cfi_cie *cie, c
 		if (memcmp(&rules->long_rules[i], &rule, sizeof rule) == 0)
 			break;
 	if (i == INDEX_NONE) {
-		if (rules->long_count == UNWIND_RULES_MOST)
+		if (rules->long_count == UNWIND_RULES_MAX)
 			return UNWIND_RULE_INVALID;
 		i = (uint32_t)rules->long_count;
 		MEM_ROOM(rules->long_rules, rules->long_count, rules->long_capacity);
@@ -259,7 +259,7 @@ uint32_t rules_of_state(struct rules *rules, const struct cfi_cie *cie, const st
 uint32_t rules_of_saves(struct rules *rules, const struct cfi_state *state)
 {
 	struct unwind_save save = {0};
-	for (size_t i = 0; i < SAVED_MOST; i++) {
+	for (size_t i = 0; i < SAVED_MAX; i++) {
 		const struct cfi_rule *rule = state ? &state->columns[COLUMN_SAVED + i] : NULL;
 		if (rule && rule->how == UNWIND_HOW_SAME)
 			save.slot[i] = UNWIND_SAVE_SAME;
@@ -274,7 +274,7 @@ uint32_t rules_of_saves(struct rules *rules, const struct cfi_state *state)
 	     i = index_map_next(&rules->save_map, &probe))
 		if (memcmp(&rules->saves[i], &save, sizeof save) == 0)
 			return i;
-	if (rules->save_count == UNWIND_RULES_MOST)
+	if (rules->save_count == UNWIND_RULES_MAX)
 		return UNWIND_RULE_INVALID;
 	MEM_ROOM(rules->saves, rules->save_count, rules->save_capacity);
 	rules->saves[rules->save_count] = save;

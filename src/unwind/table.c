@@ -12,12 +12,12 @@
 void unwind_rows_maker_init(struct unwind_rows_maker *maker, uint64_t start, uint64_t end, size_t functions)
 {
 	uint64_t fair = 131072 + (uint64_t)functions * 8, pages = 0;
-	fair = fair < UNWIND_PAGES_MOST ? fair : UNWIND_PAGES_MOST;
+	fair = fair < UNWIND_PAGES_MAX ? fair : UNWIND_PAGES_MAX;
 	*maker = (struct unwind_rows_maker){.last = UINT64_MAX};
-	for (maker->shift = UNWIND_SHIFT_LEAST; maker->shift <= UNWIND_SHIFT_MOST; maker->shift++) {
+	for (maker->shift = UNWIND_SHIFT_MIN; maker->shift <= UNWIND_SHIFT_MAX; maker->shift++) {
 		maker->base = start >> maker->shift << maker->shift;
 		pages = ((end - 1 - maker->base) >> maker->shift) + 1;
-		if (pages <= fair || maker->shift == UNWIND_SHIFT_MOST)
+		if (pages <= fair || maker->shift == UNWIND_SHIFT_MAX)
 			break;
 	}
 	maker->pages = (uint32_t)(pages < fair ? pages : fair);
@@ -209,8 +209,8 @@ void unwind_table_save(const struct unwind_table *table, struct buf *out)
 
 static bool rows_sane(const struct unwind_file_rows *rows)
 {
-	return rows->shift >= UNWIND_SHIFT_LEAST && rows->shift <= UNWIND_SHIFT_MOST && rows->pages >= 1 &&
-	       rows->pages <= UNWIND_PAGES_MOST && rows->base % (1u << rows->shift) == 0;
+	return rows->shift >= UNWIND_SHIFT_MIN && rows->shift <= UNWIND_SHIFT_MAX && rows->pages >= 1 &&
+	       rows->pages <= UNWIND_PAGES_MAX && rows->base % (1u << rows->shift) == 0;
 }
 
 static struct unwind_rows from_file(const struct unwind_file_rows *rows)
@@ -278,8 +278,8 @@ static bool check_header(const struct unwind_file_header *header)
 	return memcmp(header->magic, magic, sizeof magic) == 0 && header->version == VERSION &&
 	       header->machine <= UINT16_MAX && unwind_arch_of((uint16_t)header->machine) && rows_sane(&header->rows) &&
 	       (!header->saves.count || (rows_sane(&header->saves) && header->save_rule_count >= 1)) &&
-	       header->rule_count > UNWIND_RULE_STOP && header->rule_count <= UNWIND_RULES_MOST &&
-	       header->long_rule_count <= UNWIND_RULES_MOST && header->save_rule_count <= UNWIND_RULES_MOST;
+	       header->rule_count > UNWIND_RULE_STOP && header->rule_count <= UNWIND_RULES_MAX &&
+	       header->long_rule_count <= UNWIND_RULES_MAX && header->save_rule_count <= UNWIND_RULES_MAX;
 }
 
 int unwind_table_load(struct unwind_table **ret_table, const void *bytes, size_t size, struct err *err)

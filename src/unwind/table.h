@@ -84,11 +84,11 @@ struct unwind_long_rule {
 /* Where a callee-saved register is stored, from the CFA. */
 enum { UNWIND_SAVE_SAME = INT16_MIN, UNWIND_SAVE_LOST = INT16_MAX };
 struct unwind_save {
-	int16_t slot[SAVED_MOST];
+	int16_t slot[SAVED_MAX];
 	uint16_t zero; /* no padding: the bytes are hashed and saved */
 };
 
-enum { UNWIND_SHIFT_LEAST = 10, UNWIND_SHIFT_MOST = 16, UNWIND_RULES_MOST = 65536, UNWIND_PAGES_MOST = 1 << 22 };
+enum { UNWIND_SHIFT_MIN = 10, UNWIND_SHIFT_MAX = 16, UNWIND_RULES_MAX = 65536, UNWIND_PAGES_MAX = 1 << 22 };
 
 struct unwind_rows {
 	uint64_t base; /* virtual address where page 0 begins; a multiple of the page size */

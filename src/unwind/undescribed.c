@@ -5,14 +5,14 @@
 #include <string.h>
 
 /* Gaps below, between functions, are padding. */
-enum { GAP_LEAST = 32 };
+enum { GAP_MIN = 32 };
 /*
  * Calls are looked for in this much described code, where symbols do not tell where functions begin, and where there is
  * enough other code to be worth reading it all.
  */
-enum { SEARCHED_MOST = 32 << 20, UNDESCRIBED_LEAST = 16 << 10 };
+enum { SEARCHED_MAX = 32 << 20, UNDESCRIBED_MIN = 16 << 10 };
 /* Below that it is what compilers add to every file, and all symbols need not be read for it. */
-enum { NAMED_LEAST = 1 << 10 };
+enum { NAMED_MIN = 1 << 10 };
 
 struct code_section {
 	uint64_t address;
@@ -81,7 +81,7 @@ static void find_gaps(struct search *search)
 			uint64_t start = next < cfi->function_count ? cfi->functions[next].start : UINT64_MAX;
 			uint64_t gap_end = start < end ? start : end;
 			bool all = covered == section->address && gap_end == end;
-			if (gap_end > covered && (all || gap_end - covered >= GAP_LEAST))
+			if (gap_end > covered && (all || gap_end - covered >= GAP_MIN))
 				add_gap(search, section, covered, gap_end);
 			if (start >= end) {
 				covered = end;
@@ -140,7 +140,7 @@ static void add_start(struct search *search)
 /* Calls from described code, found by their bytes. */
 static void add_calls(struct search *search)
 {
-	size_t left = SEARCHED_MOST;
+	size_t left = SEARCHED_MAX;
 	for (size_t i = 0; i < search->section_count; i++) {
 		const struct code_section *section = &search->sections[i];
 		if (section->size > left)
@@ -189,13 +189,13 @@ void undescribed_derive(struct derive *derive, const struct cfi *cfi, struct elf
 	find_gaps(&search);
 	if (derive->size) {
 		add_start(&search);
-		if (derive->size >= NAMED_LEAST) {
+		if (derive->size >= NAMED_MIN) {
 			add_symbols(&search, elf, ".symtab");
 			add_symbols(&search, elf, ".dynsym");
 		}
-		if (derive->size >= NAMED_LEAST && debug)
+		if (derive->size >= NAMED_MIN && debug)
 			add_symbols(&search, debug, ".symtab");
-		if (derive->size >= UNDESCRIBED_LEAST && !has_symbols(elf) && !has_symbols(debug))
+		if (derive->size >= UNDESCRIBED_MIN && !has_symbols(elf) && !has_symbols(debug))
 			add_calls(&search);
 		derive_run(derive);
 	}

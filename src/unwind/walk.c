@@ -5,16 +5,16 @@
 #include "unwind/table.h"
 
 /* Code with several stacks jumps between them a few times; a loop does it for ever. */
-enum { JUMPS_MOST = 16 };
+enum { JUMPS_MAX = 16 };
 
 /* clone() says so soon behind its system call that the new thread has no caller. */
-enum { THREAD_START_MOST = 32 };
+enum { THREAD_START_MAX = 32 };
 
 /* How far from the stack pointer a frame pointer may be and still be believed. */
-enum { FRAME_MOST = 1 << 20, ARGUMENTS_MOST = 1 << 16 };
+enum { FRAME_MAX = 1 << 20, ARGUMENTS_MAX = 1 << 16 };
 
 /* Words of the stack that are searched for a return address, and how large the function is that returns. */
-enum { SEARCHED_WORDS = 3, CALLEE_MOST = 1 << 16 };
+enum { SEARCHED_WORDS = 3, CALLEE_MAX = 1 << 16 };
 
 struct walk {
 	const struct unwind_space *space;
@@ -38,7 +38,7 @@ static bool stop(struct walk *walk, enum unwind_end end)
 static void note_stack(struct walk *walk, uint64_t sp)
 {
 	const struct unwind_space *space = walk->space;
-	walk->elsewhere = space->stack_size && sp - space->stack_start > space->stack_size + FRAME_MOST;
+	walk->elsewhere = space->stack_size && sp - space->stack_start > space->stack_size + FRAME_MAX;
 }
 
 static uint64_t lookup_address(const struct walk *walk)
@@ -75,7 +75,7 @@ static bool may_move(struct walk *walk, uint64_t cfa, bool may_jump)
 		note_stack(walk, cfa);
 	if (cfa > walk->registers.sp)
 		return true;
-	if (!may_jump || ++walk->jumps > JUMPS_MOST)
+	if (!may_jump || ++walk->jumps > JUMPS_MAX)
 		return stop(walk, UNWIND_LOOP);
 	return true;
 }
@@ -98,7 +98,7 @@ static void follow_saves(struct walk *walk, uint64_t cfa)
 	}
 	uint32_t number = unwind_rows_find(&table->saves, lookup_address(walk) - walk->place.bias);
 	const struct unwind_save *save = &table->save_rules[number];
-	for (size_t i = 0; i < SAVED_MOST; i++) {
+	for (size_t i = 0; i < SAVED_MAX; i++) {
 		unsigned dwarf_register = table->arch->saved[i];
 		uint64_t slot = cfa + (uint64_t)(int64_t)save->slot[i];
 		if (save->slot[i] == UNWIND_SAVE_SAME || slot < registers->sp)
@@ -312,7 +312,7 @@ static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 static bool at_process_start(const struct walk *walk)
 {
 	uint64_t sp = walk->registers.sp, count, argument, last;
-	return unwind_read(walk->space, sp, &count) && count > 0 && count < ARGUMENTS_MOST &&
+	return unwind_read(walk->space, sp, &count) && count > 0 && count < ARGUMENTS_MAX &&
 	       unwind_read(walk->space, sp + 8, &argument) && argument > sp &&
 	       unwind_read(walk->space, sp + 8 * (count + 1), &last) && last == 0;
 }
@@ -324,7 +324,7 @@ static bool step_narrow(struct walk *walk)
 	uint64_t fp = registers->fp, words;
 	if (fp == 0 && walk->frame_pointer_steps > 1)
 		return stop(walk, UNWIND_COMPLETE);
-	if (fp < registers->sp || fp - registers->sp > FRAME_MOST || fp % 4 != 0)
+	if (fp < registers->sp || fp - registers->sp > FRAME_MAX || fp % 4 != 0)
 		return stop(walk, UNWIND_NO_TABLE);
 	if (!unwind_read(walk->space, fp, &words))
 		return stop(walk, UNWIND_NO_MEMORY);
@@ -348,7 +348,7 @@ static bool step_by_frame_pointer(struct walk *walk)
 	uint64_t fp = registers->fp, caller_fp, ra;
 	if (fp == 0 && ((!walk->place.table && walk->frame_pointer_steps) || at_process_start(walk)))
 		return stop(walk, UNWIND_COMPLETE);
-	if (fp < registers->sp || fp - registers->sp > FRAME_MOST || fp % 8 != 0)
+	if (fp < registers->sp || fp - registers->sp > FRAME_MAX || fp % 8 != 0)
 		return stop(walk, UNWIND_NO_TABLE);
 	if (!unwind_read(walk->space, fp, &caller_fp) || !unwind_read(walk->space, fp + 8, &ra))
 		return stop(walk, UNWIND_NO_MEMORY);
@@ -384,7 +384,7 @@ static bool step_ahead(struct walk *walk)
 		return false;
 	uint64_t base = ahead.base == AHEAD_SP ? registers->sp : registers->fp;
 	uint64_t cfa = base + (uint64_t)(int64_t)ahead.cfa, fp = registers->fp, ra;
-	if (cfa <= registers->sp || cfa - registers->sp > FRAME_MOST || !unwind_read(walk->space, cfa - 8, &ra) ||
+	if (cfa <= registers->sp || cfa - registers->sp > FRAME_MAX || !unwind_read(walk->space, cfa - 8, &ra) ||
 	    !follows_call(walk, ra))
 		return false;
 	if (ahead.fp != AHEAD_FP_SAME && !unwind_read(walk->space, base + (uint64_t)(int64_t)ahead.fp, &fp))
@@ -413,7 +413,7 @@ static enum evidence evidence_of(struct walk *walk, uint64_t word)
 	if (!space->read_code || !space->read_code(space->context, word - sizeof bytes, bytes, sizeof bytes))
 		return EVIDENCE_NONE;
 	enum arch_call call = walk->place.table->arch->call_before(bytes, &distance);
-	if (call == ARCH_CALL_DIRECT && walk->registers.ip - (word + (uint64_t)distance) < CALLEE_MOST)
+	if (call == ARCH_CALL_DIRECT && walk->registers.ip - (word + (uint64_t)distance) < CALLEE_MAX)
 		return EVIDENCE_CALL_HERE;
 	return call == ARCH_CALL_NONE ? EVIDENCE_NONE : EVIDENCE_CALL;
 }
@@ -423,7 +423,7 @@ static enum evidence evidence_of_frame_pointer(struct walk *walk)
 {
 	const struct unwind_registers *registers = &walk->registers;
 	uint64_t ra;
-	if (registers->fp < registers->sp || registers->fp - registers->sp > FRAME_MOST || registers->fp % 8 ||
+	if (registers->fp < registers->sp || registers->fp - registers->sp > FRAME_MAX || registers->fp % 8 ||
 	    !unwind_read(walk->space, registers->fp + 8, &ra))
 		return EVIDENCE_NONE;
 	return evidence_of(walk, ra);
@@ -514,7 +514,7 @@ static bool is_new_thread(const struct unwind_space *space, const struct unwind_
 	if (!place.table || !(registers->known & 1u << place.table->arch->result) ||
 	    registers->other[place.table->arch->result])
 		return false;
-	for (uint64_t ahead = 1; ahead <= THREAD_START_MOST; ahead++)
+	for (uint64_t ahead = 1; ahead <= THREAD_START_MAX; ahead++)
 		if (unwind_rows_find(&place.table->rows, registers->ip + ahead - place.bias) == UNWIND_RULE_STOP)
 			return true;
 	return false;

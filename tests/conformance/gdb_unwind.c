@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FRAMES_MOST = 4096, VDSO_MOST = 65536, REGISTERS = 17 };
+enum { FRAMES_MAX = 4096, VDSO_MAX = 65536, REGISTERS = 17 };
 
 struct module {
 	uint64_t start, end, bias;
@@ -56,8 +56,8 @@ static struct elf_file *open_module(const struct process *process, int pid, cons
 	struct elf_file *elf = NULL;
 	char full[8192];
 	if (!strcmp(path, "[vdso]")) {
-		uint8_t *bytes = mem_zalloc(1, VDSO_MOST);
-		ssize_t size = pread(process->memory, bytes, VDSO_MOST, (off_t)start);
+		uint8_t *bytes = mem_zalloc(1, VDSO_MAX);
+		ssize_t size = pread(process->memory, bytes, VDSO_MAX, (off_t)start);
 		return size > 0 && !elf_open_bytes(&elf, bytes, (size_t)size, NULL) ? elf : NULL;
 	}
 	snprintf(full, sizeof full, "/proc/%d/root%s", pid, path);
@@ -85,12 +85,12 @@ static void add_mapping(struct process *process, int pid, const char *line)
 /* Unwinds from registers in the order of their DWARF numbers. */
 static void print_stack(struct process *process, const uint64_t values[REGISTERS])
 {
-	static uint64_t addresses[FRAMES_MOST];
+	static uint64_t addresses[FRAMES_MAX];
 	struct unwind_registers registers = {.ip = values[16], .sp = values[7], .fp = values[6], .known = 0x1ffff};
 	struct unwind_space space = {.context = process, .read = read_memory, .find = find, .read_code = read_code};
 	enum unwind_end end;
 	memcpy(registers.other, values, sizeof registers.other);
-	size_t count = unwind_stack(&space, &registers, addresses, NULL, FRAMES_MOST, &end);
+	size_t count = unwind_stack(&space, &registers, addresses, NULL, FRAMES_MAX, &end);
 	printf("%d", (int)end);
 	for (size_t i = 0; i < count; i++)
 		printf(" %" PRIx64, addresses[i]);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_MOST = 20 };
+enum { SHOWN_MAX = 20 };
 
 static size_t parse_bytes(const char *text, uint8_t *bytes, size_t most)
 {
@@ -38,7 +38,7 @@ int main(void)
 	size_t room = 0;
 	uint64_t instructions = 0, different = 0;
 	while (getline(&line, &room, stdin) > 0) {
-		uint8_t bytes[INSTRUCTION_BYTES_MOST + 1];
+		uint8_t bytes[INSTRUCTION_BYTES_MAX + 1];
 		struct instruction instruction;
 		char *first = strstr(line, ":\t"), *second = first ? strchr(first + 2, '\t') : NULL;
 		if (line[0] != ' ' || !second || !is_instruction(second + 1))
@@ -49,7 +49,7 @@ int main(void)
 		instructions++;
 		if (decode_x86_64(bytes, length, 0, &instruction) && instruction.length == length)
 			continue;
-		if (different++ < SHOWN_MOST)
+		if (different++ < SHOWN_MAX)
 			printf("%s", line);
 	}
 	free(line);

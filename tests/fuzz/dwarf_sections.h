@@ -8,16 +8,16 @@
 #define TEXT_START 0x1000u
 #define TEXT_SIZE 0x400u /* more than the programs of the corpora have */
 #define TEXT_STEP 8u /* between two addresses that are asked for */
-#define FRAMES_MOST 16u
+#define FRAMES_MAX 16u
 
 static volatile size_t answers;
 
 static inline void ask_everywhere(struct dwarf *dwarf)
 {
-	struct dwarf_frame frames[FRAMES_MOST];
+	struct dwarf_frame frames[FRAMES_MAX];
 	for (uint64_t at = TEXT_START; at < TEXT_START + TEXT_SIZE; at += TEXT_STEP) {
-		size_t count = dwarf_find(dwarf, at, frames, FRAMES_MOST);
-		if (count > FRAMES_MOST)
+		size_t count = dwarf_find(dwarf, at, frames, FRAMES_MAX);
+		if (count > FRAMES_MAX)
 			abort();
 		for (size_t i = 0; i < count; i++)
 			answers += (frames[i].name ? strlen(frames[i].name) : 0) +

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define ARGUMENTS_MOST 64
+#define ARGUMENTS_MAX 64
 #define FIELDS_SIZE 8192 /* no command has so many */
 
 /* Messages go nowhere meanwhile. A sanitizer's report does too, but it has a file of its own in tests/run. */
@@ -59,13 +59,13 @@ static void parse_arguments(const struct command *command, int argc, char **argv
 }
 
 /* Lists of numbers may be long; who types them wants them so. */
-#define LIST_MOST 64
+#define LIST_MAX 64
 
 static void parse_filters(const char *text)
 {
 	const char *items[] = {text, NULL};
 	struct option_list list = {.items = items, .count = 1}, none = {0};
-	bool short_enough = strlen(text) < LIST_MOST;
+	bool short_enough = strlen(text) < LIST_MAX;
 	for (unsigned which = 0; which < 4; which++) {
 		struct input_options options = {
 			.pids = which == 0 ? list : none,
@@ -101,7 +101,7 @@ static void parse_value(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *argv[ARGUMENTS_MOST + 1];
+	char *argv[ARGUMENTS_MAX + 1];
 	int argc = 1, kept[2];
 	size_t count = 0;
 	if (size < 2)
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = '\0';
 	argv[0] = (char *)command->name;
-	for (char *at = text; at < text + size - 1 && argc < ARGUMENTS_MOST; at += strlen(at) + 1)
+	for (char *at = text; at < text + size - 1 && argc < ARGUMENTS_MAX; at += strlen(at) + 1)
 		argv[argc++] = at;
 	argv[argc] = NULL;
 	hush(kept, true);

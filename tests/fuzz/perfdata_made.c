@@ -12,15 +12,15 @@
 
 #include <zstd.h>
 
-#define EVENTS_MOST 4
-#define RECORDS_MOST 512
-#define CHAIN_MOST 40
-#define STACK_MOST 256
-#define NESTING_MOST 2 /* of records in compressed ones */
+#define EVENTS_MAX 4
+#define RECORDS_MAX 512
+#define CHAIN_MAX 40
+#define STACK_MAX 256
+#define NESTING_MAX 2 /* of records in compressed ones */
 
 struct program {
 	const uint8_t *at, *end;
-	struct perf_event_attr attrs[EVENTS_MOST];
+	struct perf_event_attr attrs[EVENTS_MAX];
 	size_t event_count;
 	uint64_t last; /* value */
 	uint64_t time;
@@ -189,7 +189,7 @@ static void put_branches(struct program *program, struct buf *out, uint64_t type
 
 static void put_stack(struct program *program, struct buf *out)
 {
-	uint64_t size = take(program) % (STACK_MOST / 8) * 8u;
+	uint64_t size = take(program) % (STACK_MAX / 8) * 8u;
 	put_count(program, out, size);
 	put_words(program, out, size / 8);
 	if (size)
@@ -222,7 +222,7 @@ static void put_sample(struct program *program, struct buf *out)
 	if (type & PERF_SAMPLE_READ)
 		put_read(program, &body, attr->read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
-		size_t count = take(program) % CHAIN_MOST;
+		size_t count = take(program) % CHAIN_MAX;
 		put_count(program, &body, count);
 		put_words(program, &body, count);
 	}
@@ -307,7 +307,7 @@ static void put_namespaces(struct program *program, struct buf *out)
 static void put_deferred(struct program *program, struct buf *out)
 {
 	CLEANUP_BUF struct buf body = {0};
-	size_t count = take(program) % CHAIN_MOST;
+	size_t count = take(program) % CHAIN_MAX;
 	put(&body, value(program));
 	put_count(program, &body, count);
 	put_words(program, &body, count);
@@ -351,7 +351,7 @@ static void put_compressed(struct program *program, struct buf *out, bool second
 	CLEANUP_BUF struct buf inner = {0}, body = {0};
 	unsigned length = take(program);
 	const uint8_t *end = program->end;
-	if (program->nesting == NESTING_MOST)
+	if (program->nesting == NESTING_MAX)
 		return;
 	program->nesting++;
 	program->end = length < end - program->at ? program->at + length : end;
@@ -397,7 +397,7 @@ static void put_user_record(struct program *program, struct buf *out, unsigned c
 
 static void put_records(struct program *program, struct buf *out)
 {
-	while (program->at < program->end && program->records++ < RECORDS_MOST) {
+	while (program->at < program->end && program->records++ < RECORDS_MAX) {
 		uint8_t choice = take(program);
 		if (choice < 128)
 			put_sample(program, out);
@@ -422,7 +422,7 @@ static void put_records(struct program *program, struct buf *out)
 
 static void make_events(struct program *program)
 {
-	program->event_count = 1 + take(program) % EVENTS_MOST;
+	program->event_count = 1 + take(program) % EVENTS_MAX;
 	for (size_t i = 0; i < program->event_count; i++) {
 		uint8_t flags = take(program);
 		program->attrs[i] = (struct perf_event_attr){
@@ -436,7 +436,7 @@ static void make_events(struct program *program)
 			.inherit = !!(flags & 32),
 			.sample_regs_user = 0xff0fff,
 			.sample_regs_intr = 0xff0fff,
-			.sample_stack_user = STACK_MOST,
+			.sample_stack_user = STACK_MAX,
 		};
 		struct perf_event_attr *attr = &program->attrs[i];
 		if (flags & 64)

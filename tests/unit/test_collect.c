@@ -328,9 +328,9 @@ static void advice_is_for_the_modules_with_the_most_to_tell(void **state)
 {
 	(void)state;
 	struct modules modules = {.count = 20};
-	struct codes codes = {.modules = &modules};
+	struct module_store codes = {.modules = &modules};
 	uint64_t amounts[21] = {1000}; /* the first is for addresses outside all modules */
-	module_id ranked[REMEDIES_MOST];
+	module_id ranked[REMEDIES_MAX];
 	assert_int_equal(remedies_rank(&codes, amounts, ranked), 0);
 	amounts[3 + 1] = 5;
 	amounts[7 + 1] = 6;
@@ -339,8 +339,8 @@ static void advice_is_for_the_modules_with_the_most_to_tell(void **state)
 	assert_int_equal(ranked[1], 3);
 	for (unsigned i = 0; i < 20; i++)
 		amounts[i + 1] = 100 + i * 7 % 20; /* 0, 7, 14, 1, 8, … */
-	assert_int_equal(remedies_rank(&codes, amounts, ranked), REMEDIES_MOST);
-	for (unsigned i = 0; i < REMEDIES_MOST; i++)
+	assert_int_equal(remedies_rank(&codes, amounts, ranked), REMEDIES_MAX);
+	for (unsigned i = 0; i < REMEDIES_MAX; i++)
 		assert_int_equal(amounts[ranked[i] + 1], 119 - i);
 }
 
@@ -542,8 +542,8 @@ static void note_kernel_name(void *context, const struct batch_sample *sample, c
 	(void)sample;
 	(void)end;
 	assert_int_equal(count, 1);
-	struct code *code = codes_get(collector_codes(run->collector), frames[0].module);
-	size_t known = code_find(code, frames[0].address, frames[0].version, found, 2);
+	struct module_code *code = module_store_get(collector_codes(run->collector), frames[0].module);
+	size_t known = module_code_find(code, frames[0].address, frames[0].version, found, 2);
 	buf_printf(&run->seen, "%s;", known ? found[known - 1].name : "-");
 }
 

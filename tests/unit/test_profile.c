@@ -245,7 +245,7 @@ static void the_quality_line_tells_what_is_not_zero(void **state)
 	quality_line(&quality, &strings, &line);
 	assert_string_equal(line.data, "2 samples · 6,501 mapping and task records lost");
 	buf_clear(&line);
-	quality_advice(&quality, &strings, QUALITY_ADVICE_MOST, &line);
+	quality_advice(&quality, &strings, QUALITY_ADVICE_MAX, &line);
 	assert_string_equal(line.data, "6,501 mapping and task records lost: look again\n");
 	buf_release(&line);
 	quality_release(&quality);

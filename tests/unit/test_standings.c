@@ -2,46 +2,47 @@
 #include "stacks.h"
 #include "unit.h"
 
-static void add_all(struct standings *standings, const struct profile *profile)
+static void add_all(struct hot_functions *hot_functions, const struct profile *profile)
 {
-	standings_add(standings, profile, 0, profile->samples, profile->sample_count);
+	hot_functions_add(hot_functions, profile, 0, profile->samples, profile->sample_count);
 }
 
 /* "name self total" of the rows in their order. */
-static char *listed(const struct standings *standings, const struct profile *profile, struct standings_view view)
+static char *listed(const struct hot_functions *hot_functions, const struct profile *profile,
+		    struct hot_functions_view view)
 {
 	struct buf out = {0};
 	size_t count;
-	uint32_t *order CLEANUP_FREE = standings_order(standings, profile, &view, &count);
+	uint32_t *order CLEANUP_FREE = hot_functions_order(hot_functions, profile, &view, &count);
 	buf_str(&out, "");
 	for (size_t i = 0; i < count; i++) {
-		const struct standing *row = &standings->rows[order[i]];
-		buf_printf(&out, "%s %d %d\n", profile_text(profile, row->name), (int)standing_self(row, view.kernel),
-			   (int)row->total);
+		const struct hot_function *row = &hot_functions->rows[order[i]];
+		buf_printf(&out, "%s %d %d\n", profile_text(profile, row->name),
+			   (int)hot_function_self(row, view.kernel), (int)row->total);
 	}
 	return out.data;
 }
 
-#define EXPECT(standings, profile, text, ...)                                                              \
-	do {                                                                                               \
-		char *got CLEANUP_FREE = listed(standings, profile, (struct standings_view){__VA_ARGS__}); \
-		assert_string_equal(got, text);                                                            \
+#define EXPECT(hot_functions, profile, text, ...)                                                                  \
+	do {                                                                                                       \
+		char *got CLEANUP_FREE = listed(hot_functions, profile, (struct hot_functions_view){__VA_ARGS__}); \
+		assert_string_equal(got, text);                                                                    \
 	} while (0)
 
 static void a_function_counts_once_for_its_total(void **state)
 {
 	(void)state;
 	struct profile profile;
-	struct standings standings = {0};
+	struct hot_functions hot_functions = {0};
 	profile_init(&profile);
 	stacks_add(&profile, 0, "main;fib;fib;fib", 3);
 	stacks_add(&profile, 0, "main;fib;leaf", 2);
 	stacks_add(&profile, 0, "main", 1);
-	add_all(&standings, &profile);
-	EXPECT(&standings, &profile, "fib 3 5\nleaf 2 2\nmain 1 6\n", .kernel = true);
-	EXPECT(&standings, &profile, "main 1 6\nfib 3 5\nleaf 2 2\n", .kernel = true, .order = FUNCTIONS_BY_TOTAL);
-	assert_int_equal(standings.total, 6);
-	standings_release(&standings);
+	add_all(&hot_functions, &profile);
+	EXPECT(&hot_functions, &profile, "fib 3 5\nleaf 2 2\nmain 1 6\n", .kernel = true);
+	EXPECT(&hot_functions, &profile, "main 1 6\nfib 3 5\nleaf 2 2\n", .kernel = true, .order = FUNCTIONS_BY_TOTAL);
+	assert_int_equal(hot_functions.total, 6);
+	hot_functions_release(&hot_functions);
 	profile_release(&profile);
 }
 
@@ -49,21 +50,21 @@ static void samples_add_up_until_they_are_cleared(void **state)
 {
 	(void)state;
 	struct profile profile;
-	struct standings standings = {0};
+	struct hot_functions hot_functions = {0};
 	profile_init(&profile);
 	stacks_add(&profile, 0, "a", 1);
-	add_all(&standings, &profile);
+	add_all(&hot_functions, &profile);
 	stacks_add(&profile, 0, "b;c", 4); /* the profile has grown */
-	standings_add(&standings, &profile, 0, profile.samples + 1, 1);
-	EXPECT(&standings, &profile, "c 4 4\na 1 1\nb 0 4\n", .kernel = true);
-	standings_clear(&standings);
-	EXPECT(&standings, &profile, "", .kernel = true);
-	assert_int_equal(standings.total, 0);
-	standings_add(&standings, &profile, 7, profile.samples, 2); /* samples of another event */
-	EXPECT(&standings, &profile, "", .kernel = true);
-	add_all(&standings, &profile);
-	EXPECT(&standings, &profile, "c 4 4\na 1 1\nb 0 4\n", .kernel = true);
-	standings_release(&standings);
+	hot_functions_add(&hot_functions, &profile, 0, profile.samples + 1, 1);
+	EXPECT(&hot_functions, &profile, "c 4 4\na 1 1\nb 0 4\n", .kernel = true);
+	hot_functions_clear(&hot_functions);
+	EXPECT(&hot_functions, &profile, "", .kernel = true);
+	assert_int_equal(hot_functions.total, 0);
+	hot_functions_add(&hot_functions, &profile, 7, profile.samples, 2); /* samples of another event */
+	EXPECT(&hot_functions, &profile, "", .kernel = true);
+	add_all(&hot_functions, &profile);
+	EXPECT(&hot_functions, &profile, "c 4 4\na 1 1\nb 0 4\n", .kernel = true);
+	hot_functions_release(&hot_functions);
 	profile_release(&profile);
 }
 
@@ -71,16 +72,16 @@ static void equal_names_of_two_modules_are_two_rows(void **state)
 {
 	(void)state;
 	struct profile profile;
-	struct standings standings = {0};
+	struct hot_functions hot_functions = {0};
 	profile_init(&profile);
 	stacks_add(&profile, 0, "x`init", 1);
 	stacks_add(&profile, 0, "y`init", 2);
-	add_all(&standings, &profile);
-	EXPECT(&standings, &profile, "init 2 2\ninit 1 1\n", .kernel = true);
-	EXPECT(&standings, &profile, "init 1 1\n", .kernel = true, .search = "X");
-	EXPECT(&standings, &profile, "init 2 2\ninit 1 1\n", .kernel = true, .search = "NIT");
-	EXPECT(&standings, &profile, "", .kernel = true, .search = "nothing");
-	standings_release(&standings);
+	add_all(&hot_functions, &profile);
+	EXPECT(&hot_functions, &profile, "init 2 2\ninit 1 1\n", .kernel = true);
+	EXPECT(&hot_functions, &profile, "init 1 1\n", .kernel = true, .search = "X");
+	EXPECT(&hot_functions, &profile, "init 2 2\ninit 1 1\n", .kernel = true, .search = "NIT");
+	EXPECT(&hot_functions, &profile, "", .kernel = true, .search = "nothing");
+	hot_functions_release(&hot_functions);
 	profile_release(&profile);
 }
 
@@ -99,20 +100,20 @@ static void without_the_kernel_its_time_is_the_callers(void **state)
 {
 	(void)state;
 	struct profile profile;
-	struct standings standings = {0};
+	struct hot_functions hot_functions = {0};
 	profile_init(&profile);
 	stacks_add(&profile, 0, "main;read", 1);
 	stack_id call = kernel_stack(&profile, profile.samples[0].stack, "vfs_read", FRAME_KERNEL);
 	stack_id copy = kernel_stack(&profile, call, "copy_inlined", FRAME_INLINED);
 	profile_add(&profile, 0, copy, 0, 5);
 	profile_add(&profile, 0, kernel_stack(&profile, STACK_ROOT, "kthread", FRAME_KERNEL), 0, 2);
-	add_all(&standings, &profile);
-	EXPECT(&standings, &profile, "copy_inlined 5 5\nkthread 2 2\nread 1 6\nmain 0 6\nvfs_read 0 5\n",
+	add_all(&hot_functions, &profile);
+	EXPECT(&hot_functions, &profile, "copy_inlined 5 5\nkthread 2 2\nread 1 6\nmain 0 6\nvfs_read 0 5\n",
 	       .kernel = true);
-	EXPECT(&standings, &profile, "read 6 6\nmain 0 6\n", .kernel = false);
-	assert_int_equal(standings.total, 8);
-	assert_int_equal(standings.user_total, 6);
-	standings_release(&standings);
+	EXPECT(&hot_functions, &profile, "read 6 6\nmain 0 6\n", .kernel = false);
+	assert_int_equal(hot_functions.total, 8);
+	assert_int_equal(hot_functions.user_total, 6);
+	hot_functions_release(&hot_functions);
 	profile_release(&profile);
 }
 
@@ -122,17 +123,17 @@ static thread_id thread(struct profile *profile, int32_t pid, int32_t tid, const
 }
 
 /* "name: process" of the rows, heaviest first. */
-static char *processes(const struct standings *standings, const struct profile *profile)
+static char *processes(const struct hot_functions *hot_functions, const struct profile *profile)
 {
 	struct buf out = {0};
 	size_t count;
-	struct standings_view view = {.kernel = true};
-	uint32_t *order CLEANUP_FREE = standings_order(standings, profile, &view, &count);
+	struct hot_functions_view view = {.kernel = true};
+	uint32_t *order CLEANUP_FREE = hot_functions_order(hot_functions, profile, &view, &count);
 	buf_str(&out, "");
 	for (size_t i = 0; i < count; i++) {
-		const struct standing *row = &standings->rows[order[i]];
+		const struct hot_function *row = &hot_functions->rows[order[i]];
 		struct buf process CLEANUP_BUF = {0};
-		standing_process_text(&process, standings, profile, row);
+		hot_function_process_text(&process, hot_functions, profile, row);
 		buf_printf(&out, "%s: %s\n", profile_text(profile, row->name), process.data);
 	}
 	return out.data;
@@ -142,20 +143,20 @@ static void a_function_has_the_process_with_most_of_it(void **state)
 {
 	(void)state;
 	struct profile profile;
-	struct standings standings = {0};
+	struct hot_functions hot_functions = {0};
 	profile_init(&profile);
 	stacks_add(&profile, thread(&profile, 10, 11, "worker"), "main;spin", 2);
 	stacks_add(&profile, thread(&profile, 20, 20, "other"), "main;spin", 3);
 	stacks_add(&profile, thread(&profile, 10, 10, "server"), "main;spin", 2);
 	stacks_add(&profile, thread(&profile, 20, 20, "other"), "main;rest", 1);
-	add_all(&standings, &profile);
-	char *text CLEANUP_FREE = processes(&standings, &profile);
+	add_all(&hot_functions, &profile);
+	char *text CLEANUP_FREE = processes(&hot_functions, &profile);
 	assert_string_equal(text, "spin: server 10 +1\nrest: other 20\nmain: server 10 +1\n");
-	standings_clear(&standings);
-	standings_add(&standings, &profile, 0, profile.samples + 1, 1);
-	char *later CLEANUP_FREE = processes(&standings, &profile);
+	hot_functions_clear(&hot_functions);
+	hot_functions_add(&hot_functions, &profile, 0, profile.samples + 1, 1);
+	char *later CLEANUP_FREE = processes(&hot_functions, &profile);
 	assert_string_equal(later, "spin: other 20\nmain: other 20\n");
-	standings_release(&standings);
+	hot_functions_release(&hot_functions);
 	profile_release(&profile);
 }
 
@@ -163,21 +164,21 @@ static void a_wait_is_the_time_of_the_function_that_waits(void **state)
 {
 	(void)state;
 	struct profile profile;
-	struct standings standings = {0};
+	struct hot_functions hot_functions = {0};
 	profile_init(&profile);
 	stacks_add(&profile, 0, "[lock];/opt/a`main;/opt/a`pop;/lib/libc.so.6`pthread_cond_wait", 5);
 	stacks_add(&profile, 0, "[sleeping];/opt/a`main;/opt/a`pop;/lib/libc.so.6`nanosleep", 2);
 	stacks_add(&profile, 0, "[running];/opt/a`main;/lib/libc.so.6`memcpy", 1);
-	add_all(&standings, &profile);
-	EXPECT(&standings, &profile,
+	add_all(&hot_functions, &profile);
+	EXPECT(&hot_functions, &profile,
 	       "pop 5 5\npop 2 2\nmemcpy 1 1\nmain 0 8\n[lock] 0 5\n[sleeping] 0 2\n[running] 0 1\n", .kernel = true);
 	size_t count;
 	uint32_t *order CLEANUP_FREE =
-		standings_order(&standings, &profile, &(struct standings_view){.kernel = true}, &count);
-	assert_string_equal(standings.rows[order[0]].wait, "lock");
-	assert_string_equal(standings.rows[order[1]].wait, "sleeping");
-	assert_null(standings.rows[order[3]].wait);
-	standings_release(&standings);
+		hot_functions_order(&hot_functions, &profile, &(struct hot_functions_view){.kernel = true}, &count);
+	assert_string_equal(hot_functions.rows[order[0]].wait, "lock");
+	assert_string_equal(hot_functions.rows[order[1]].wait, "sleeping");
+	assert_null(hot_functions.rows[order[3]].wait);
+	hot_functions_release(&hot_functions);
 	profile_release(&profile);
 }
 

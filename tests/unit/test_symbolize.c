@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#define PARTS_MOST 3
+#define PARTS_MAX 3
 
 struct fixture {
 	struct modules modules;
-	struct codes codes;
-	struct profile parts[PARTS_MOST], *addresses[PARTS_MOST];
+	struct module_store codes;
+	struct profile parts[PARTS_MAX], *addresses[PARTS_MAX];
 	struct profile named;
 };
 
@@ -17,9 +17,9 @@ static int set_up(void **state)
 {
 	struct fixture *f = mem_zalloc(1, sizeof *f);
 	modules_init(&f->modules);
-	codes_init(&f->codes, &f->modules, &(struct symbol_options){0});
+	module_store_init(&f->codes, &f->modules, &(struct symbol_options){0});
 	profile_init(&f->named);
-	for (size_t i = 0; i < PARTS_MOST; i++) {
+	for (size_t i = 0; i < PARTS_MAX; i++) {
 		profile_init(&f->parts[i]);
 		f->addresses[i] = &f->parts[i];
 	}
@@ -30,10 +30,10 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	struct fixture *f = *state;
-	for (size_t i = 0; i < PARTS_MOST; i++)
+	for (size_t i = 0; i < PARTS_MAX; i++)
 		profile_release(&f->parts[i]);
 	profile_release(&f->named);
-	codes_release(&f->codes);
+	module_store_release(&f->codes);
 	modules_release(&f->modules);
 	free(f);
 	return 0;

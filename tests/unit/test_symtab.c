@@ -136,20 +136,20 @@ static void sorting_is_stable_and_total(void **state)
 {
 	(void)state;
 	enum { COUNT = 5000 };
-	static struct keyed items[COUNT];
+	static struct radix_key items[COUNT];
 	uint64_t seed = 88172645463325252u;
 	for (uint32_t i = 0; i < COUNT; i++) {
 		seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-		items[i] = (struct keyed){i % 3 ? seed : seed % 50, i};
+		items[i] = (struct radix_key){i % 3 ? seed : seed % 50, i};
 	}
 	items[7].key = UINT64_MAX;
-	keyed_sort(items, COUNT);
+	radix_sort(items, COUNT);
 	for (size_t i = 1; i < COUNT; i++) {
 		assert_true(items[i - 1].key <= items[i].key);
 		if (items[i - 1].key == items[i].key)
 			assert_true(items[i - 1].index < items[i].index);
 	}
-	keyed_sort(items, 0);
+	radix_sort(items, 0);
 }
 
 /* Against looking at every symbol: the one that begins last among those around the address. */

@@ -156,7 +156,7 @@ static void threads_that_need_nothing_are_left_alone(void **state)
 		stack_needs_learn(needs, tid, ALL, 0, false, true);
 	assert_int_equal(stack_needs_of(needs, tid), 0);
 	stack_needs_learn(needs, tid, STACK_TAIL_FIRST, STACK_TAIL_FIRST, true, false);
-	assert_int_equal(stack_needs_of(needs, tid), STACK_TAIL_MOST);
+	assert_int_equal(stack_needs_of(needs, tid), STACK_TAIL_MAX);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 
 struct screen {
 	struct profile profile;
-	struct standings standings;
+	struct hot_functions hot_functions;
 	struct top_state state;
 	struct top_content content;
 	struct buf text;
@@ -32,15 +32,15 @@ static void build(struct screen *s)
 {
 	struct sample_list samples = {.items = s->profile.samples, .count = s->profile.sample_count};
 	top_content_release(&s->content);
-	top_content_build(&s->content, &s->state, &s->profile, profile_first_value(&s->profile), &s->standings,
+	top_content_build(&s->content, &s->state, &s->profile, profile_first_value(&s->profile), &s->hot_functions,
 			  &samples);
 }
 
 static void count(struct screen *s)
 {
-	standings_clear(&s->standings);
-	standings_add(&s->standings, &s->profile, 0, s->profile.samples, s->profile.sample_count);
-	s->profile.quality.samples = (uint64_t)s->standings.total;
+	hot_functions_clear(&s->hot_functions);
+	hot_functions_add(&s->hot_functions, &s->profile, 0, s->profile.samples, s->profile.sample_count);
+	s->profile.quality.samples = (uint64_t)s->hot_functions.total;
 	build(s);
 }
 
@@ -67,7 +67,7 @@ static int end(void **state)
 	struct screen *s = *state;
 	top_content_release(&s->content);
 	top_state_release(&s->state);
-	standings_release(&s->standings);
+	hot_functions_release(&s->hot_functions);
 	profile_release(&s->profile);
 	buf_release(&s->text);
 	free(s);

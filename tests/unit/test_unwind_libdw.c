@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { POINTS_MOST = 60000, RSP = 7, RBP = 6, RIP = 16 };
+enum { POINTS_MAX = 60000, RSP = 7, RBP = 6, RIP = 16 };
 
 /* A made-up thread: registers that point into its stack, and memory that depends on the address alone. */
 static bool read_made_up(void *context, uint64_t address, uint64_t *ret_value)
@@ -161,7 +161,7 @@ static void compare(struct tally *tally, const char *path, Dwarf_CFI *cfi, struc
 static void compare_rows(struct tally *tally, const char *path, Dwarf_CFI *cfi, struct unwind_table *table)
 {
 	const struct unwind_rows *rows = &table->rows;
-	size_t stride = rows->count / (POINTS_MOST / 2) + 1, seen = 0;
+	size_t stride = rows->count / (POINTS_MAX / 2) + 1, seen = 0;
 	for (uint32_t page = 0; page < rows->pages; page++) {
 		uint64_t start = rows->base + ((uint64_t)page << rows->shift);
 		for (uint32_t i = rows->first[page]; i < rows->first[page + 1]; i++) {

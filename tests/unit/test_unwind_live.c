@@ -19,14 +19,14 @@
 #include <unistd.h>
 #include <unwind.h>
 
-enum { MODULES_MOST = 64, FRAMES_MOST = 2048, DEPTH = 300 };
+enum { MODULES_MAX = 64, FRAMES_MAX = 2048, DEPTH = 300 };
 
 struct module {
 	uint64_t start, end, bias;
 	struct unwind_table *table;
 };
 
-static struct module modules[MODULES_MOST];
+static struct module modules[MODULES_MAX];
 static size_t module_count;
 
 static int add_module(struct dl_phdr_info *info, size_t size, void *context)
@@ -35,7 +35,7 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *context)
 	(void)context;
 	const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
 	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
-	for (unsigned i = 0; i < info->dlpi_phnum && module_count < MODULES_MOST; i++) {
+	for (unsigned i = 0; i < info->dlpi_phnum && module_count < MODULES_MAX; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
 			continue;
@@ -96,8 +96,8 @@ static struct unwind_registers registers_of(const ucontext_t *context)
 
 struct trace {
 	size_t count;
-	uint64_t addresses[FRAMES_MOST];
-	bool exact[FRAMES_MOST];
+	uint64_t addresses[FRAMES_MAX];
+	bool exact[FRAMES_MAX];
 	enum unwind_end end;
 };
 
@@ -105,7 +105,7 @@ static void walk(struct trace *trace, const ucontext_t *context, struct stack *s
 {
 	struct unwind_registers registers = registers_of(context);
 	struct unwind_space space = {.context = stack, .read = read_stack, .find = find};
-	trace->count = unwind_stack(&space, &registers, trace->addresses, trace->exact, FRAMES_MOST, &trace->end);
+	trace->count = unwind_stack(&space, &registers, trace->addresses, trace->exact, FRAMES_MAX, &trace->end);
 }
 
 static struct stack own_stack(void)
@@ -126,7 +126,7 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *dat
 	struct trace *trace = data;
 	int before = 0;
 	uint64_t ip = _Unwind_GetIPInfo(context, &before);
-	if (!ip || trace->count == FRAMES_MOST)
+	if (!ip || trace->count == FRAMES_MAX)
 		return _URC_END_OF_STACK;
 	trace->addresses[trace->count] = ip;
 	trace->exact[trace->count++] = before;

@@ -84,12 +84,12 @@ static int live_as_child(const int pipe[2], long milliseconds)
 
 int main(int argc, char **argv)
 {
-	enum { THREADS_MOST = 64 };
-	pthread_t threads[THREADS_MOST];
+	enum { THREADS_MAX = 64 };
+	pthread_t threads[THREADS_MAX];
 	int count = argc > 4 ? atoi(argv[1]) : 0, end[2];
 	long mappings = argc > 4 ? atol(argv[2]) : 0, milliseconds = argc > 4 ? atol(argv[3]) : 0;
 	char line[16];
-	if (count < 1 || count > THREADS_MOST || pipe(end))
+	if (count < 1 || count > THREADS_MAX || pipe(end))
 		fail("start");
 	path = argv[4];
 	puts("ready");

@@ -234,7 +234,7 @@ static int choose_event(struct record_run *run, const char *first)
 		if (!strcmp(profile_text(profile, profile->values[i].name), first))
 			run->options.input.event_filter = first;
 	int code = input_tree_options(profile, &run->options.input, &run->tree_options);
-	char path[RECORD_PATH_MOST];
+	char path[RECORD_PATH_MAX];
 	record_path(run, RECORD_PERFDATA, path, sizeof path);
 	if (code < 0 && profile->quality.filtered && run->options.input.event_filter && !run->options.quiet &&
 	    run->files[RECORD_PERFDATA])
@@ -288,7 +288,7 @@ static int end_without_samples(const struct record_run *run)
 
 static int write_all(struct record_run *run)
 {
-	struct record_shown shown[RECORD_SHOWN_MOST];
+	struct record_shown shown[RECORD_SHOWN_MAX];
 	size_t count = record_list_shown(run, shown);
 	int code = EXIT_DONE;
 	if (!run->collected.sample_count && run->no_files && run->result.end == RECORDER_INTERRUPTED)

@@ -20,9 +20,9 @@ struct record_shown {
 	const char *event;
 	const char *suffix; /* in the names of its files; "" for the first */
 };
-#define RECORD_SHOWN_MOST 6
+#define RECORD_SHOWN_MAX 6
 
-#define RECORD_PATH_MOST (4096 + 64)
+#define RECORD_PATH_MAX (4096 + 64)
 
 /* In the order in which they are written: what cannot be made again comes first. */
 enum record_file { RECORD_PERFDATA, RECORD_TEXT, RECORD_FOLDED, RECORD_SVG, RECORD_REPORT, RECORD_FILES };
@@ -87,7 +87,7 @@ void record_say_derived(const struct record_run *run);
 /* What is shown while recording: the view of the first type; NULL: the first event. */
 const struct profile_view *record_first_view(const struct record_run *run);
 /* The profiles that get files of their own. Returns how many there are. */
-size_t record_list_shown(const struct record_run *run, struct record_shown shown[RECORD_SHOWN_MOST]);
+size_t record_list_shown(const struct record_run *run, struct record_shown shown[RECORD_SHOWN_MAX]);
 
 /* --- record_files.c: the folder and what is written to it. Those that return int: -1 to go on, else exit code. --- */
 

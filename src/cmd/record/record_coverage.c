@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-#define COVERAGE_LEAST 0.9 /* of the CPU time; less is a warning, where chance does not explain it: */
-#define COVERAGE_USER_LEAST 0.5 /* where the kernel's part is not sampled */
+#define COVERAGE_MIN 0.9 /* of the CPU time; less is a warning, where chance does not explain it: */
+#define COVERAGE_USER_MIN 0.5 /* where the kernel's part is not sampled */
 #define CHANCE 3 /* standard errors */
-#define MISSED_MOST 0.1 /* of the CPU time, by events on threads: half a period of each thread that ends */
-#define RATE_LEAST 999
-#define RATE_MOST 50000
+#define MISSED_MAX 0.1 /* of the CPU time, by events on threads: half a period of each thread that ends */
+#define RATE_MIN 999
+#define RATE_MAX 50000
 #define FEW_CHANCES 10 /* a second has to be so many times longer than the recording to call it short */
 #define ENOUGH_SAMPLES 100
 
@@ -17,7 +17,7 @@ static bool misses_threads(const struct record_run *run, const struct record_cov
 {
 	double period = coverage->used / coverage->due;
 	return !run->events.items[0].by_cpu &&
-	       (double)run->result.ended_threads * period / 2 >= MISSED_MOST * coverage->used;
+	       (double)run->result.ended_threads * period / 2 >= MISSED_MAX * coverage->used;
 }
 
 bool record_coverage_is_low(const struct record_run *run, const struct record_coverage *coverage)
@@ -25,7 +25,7 @@ bool record_coverage_is_low(const struct record_run *run, const struct record_co
 	if (coverage->due <= 0)
 		return false;
 	bool kernel = coverage->user_only && !misses_threads(run, coverage);
-	double least = (kernel ? COVERAGE_USER_LEAST : COVERAGE_LEAST) * coverage->due;
+	double least = (kernel ? COVERAGE_USER_MIN : COVERAGE_MIN) * coverage->due;
 	return (double)run->result.last.samples < least - CHANCE * sqrt(least);
 }
 
@@ -42,7 +42,7 @@ long long record_coverage_rate(const struct record_run *run, const struct record
 {
 	/* So that half of a period of each thread is a twentieth of the time. */
 	double rate = coverage->used > 0 ? 10 * (double)run->result.ended_threads / coverage->used : 0;
-	rate = rate < RATE_LEAST ? RATE_LEAST : rate > RATE_MOST ? RATE_MOST : rate;
+	rate = rate < RATE_MIN ? RATE_MIN : rate > RATE_MAX ? RATE_MAX : rate;
 	return rate > 2 * (double)run->options.frequency ? round_up(rate) : 2 * run->options.frequency;
 }
 
@@ -69,7 +69,7 @@ static void explain_clock(const struct record_run *run, const struct record_cove
 	buf_printf(out, ", too little for %lld Hz", run->options.frequency);
 	if (coverage->user_only)
 		buf_str(out, " in user space");
-	buf_printf(out, "; use -F %lld", rate < RATE_LEAST ? RATE_LEAST : rate > 9999 ? 9999 : round_up(rate));
+	buf_printf(out, "; use -F %lld", rate < RATE_MIN ? RATE_MIN : rate > 9999 ? 9999 : round_up(rate));
 }
 
 void record_explain_no_samples(const struct record_run *run, struct buf *out)

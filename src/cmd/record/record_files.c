@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #define FLUSH_NS 1000000000ull /* between writes of what was recorded so far; at the start each round is written */
-#define PART_LEAST 512 /* bytes: a header, an event and a record */
-#define LATE_MOST 5000000000ull /* nanoseconds that a record may be older than one that came before it */
+#define PART_MIN 512 /* bytes: a header, an event and a record */
+#define LATE_MAX 5000000000ull /* nanoseconds that a record may be older than one that came before it */
 
 static const struct file_row {
 	const char *format, *file, *ending;
@@ -231,7 +231,7 @@ void record_file_name(const struct record_run *run, enum record_file kind, char 
 
 static int open_writer(struct record_run *run, struct err *err)
 {
-	char name[RECORD_PATH_MOST];
+	char name[RECORD_PATH_MAX];
 	struct outfile_place place = place_of(run, RECORD_PERFDATA);
 	struct perfdata_writer_options options = {.command = run->command_line,
 						  .compress = run->options.compress,
@@ -250,7 +250,7 @@ static int open_text(struct record_run *run, struct err *err)
 		.fields = SCRIPT_USUAL,
 		.short_names = input_label_names(run->options.input.names) == LABELS_SHORT,
 	};
-	char name[RECORD_PATH_MOST];
+	char name[RECORD_PATH_MAX];
 	struct outfile_place place = place_of(run, RECORD_TEXT);
 	name_in_place(run, RECORD_TEXT, name, sizeof name);
 	int result = outfile_open_at(&run->text_out, &place, name, err);
@@ -272,7 +272,7 @@ void record_take_stack(void *context, const struct batch_sample *sample, const s
 	run->stacks++;
 	if (run->writer) {
 		perfdata_writer_stack(run->writer, sample, frames, count, end);
-		perfdata_writer_settled(run->writer, sample->since > LATE_MOST ? sample->since - LATE_MOST : 0);
+		perfdata_writer_settled(run->writer, sample->since > LATE_MAX ? sample->since - LATE_MAX : 0);
 	}
 	if (run->text)
 		script_text_sample(run->text, collector_codes(run->collector), sample, frames, count);
@@ -289,7 +289,7 @@ void record_flush_files(struct record_run *run, uint64_t elapsed)
 /* As perf does: the last recording of this name is still there. */
 static void keep_old(const char *path)
 {
-	char old[RECORD_PATH_MOST + 4];
+	char old[RECORD_PATH_MAX + 4];
 	snprintf(old, sizeof old, "%s.old", path);
 	if (rename(path, old) && errno != ENOENT)
 		say_note("cannot rename %s to %s: %s; it is replaced", path, old, strerror(errno));
@@ -298,11 +298,11 @@ static void keep_old(const char *path)
 /* Removes one in which nothing is: the disk was full from the start. */
 static bool part_is_readable(const struct record_run *run)
 {
-	char name[RECORD_PATH_MOST], part[RECORD_PATH_MOST + 8];
+	char name[RECORD_PATH_MAX], part[RECORD_PATH_MAX + 8];
 	struct stat status;
 	name_in_place(run, RECORD_PERFDATA, name, sizeof name);
 	snprintf(part, sizeof part, "%s.part", name);
-	if (fstatat(run->place.directory, part, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_size >= PART_LEAST)
+	if (fstatat(run->place.directory, part, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_size >= PART_MIN)
 		return true;
 	unlinkat(run->place.directory, part, 0);
 	return false;
@@ -312,7 +312,7 @@ static void finish_writer(struct record_run *run)
 {
 	struct err err = {0};
 	struct perfdata_writer *writer = run->writer;
-	char path[RECORD_PATH_MOST];
+	char path[RECORD_PATH_MAX];
 	record_path(run, RECORD_PERFDATA, path, sizeof path);
 	run->writer = NULL;
 	if (run->single)
@@ -380,7 +380,7 @@ static void write_folded(struct record_run *run, struct outfile *out)
 
 static int write_file(struct record_run *run, enum record_file kind, struct err *err)
 {
-	char name[RECORD_PATH_MOST];
+	char name[RECORD_PATH_MAX];
 	struct outfile_place place = place_of(run, kind);
 	struct outfile out;
 	if (kind == RECORD_PERFDATA || kind == RECORD_TEXT)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_SIZE_LEAST 256
-#define STACK_SIZE_ASKED_MOST 65528 /* what perf takes; a little more than fits beside the rest of a sample */
+#define STACK_SIZE_MIN 256
+#define STACK_SIZE_ASKED_MAX 65528 /* what perf takes; a little more than fits beside the rest of a sample */
 
 static const char *const preset_choices[] = {"quick", "default", "detailed", "system", NULL};
 static const char *const engine_choices[] = {"auto", "bpf", "ring", NULL};
@@ -109,7 +109,7 @@ const struct option_row record_rows[] = {
 	 .help = "How to find stacks. auto and dwarf: unwind tables, or frame pointers in code without tables. fp: "
 		 "frame pointers, followed by the kernel. lbr: branch records of the processor. dwarf,SIZE also sets "
 		 "--stack-size. Default: auto."},
-	{WHOLE("stack-size", stack_size, "BYTES", STACK_SIZE_LEAST, STACK_SIZE_MOST),
+	{WHOLE("stack-size", stack_size, "BYTES", STACK_SIZE_MIN, STACK_SIZE_MAX),
 	 .help = "With the ring engine: size of the stack copy. Default: 63488; less, down to 16384, at high "
 		 "frequencies or if the ring buffers must be small."},
 	{WHOLE("kernel-memory", kernel_memory, "MIB", 8, 1024),
@@ -237,10 +237,10 @@ static int settle_call_graph(struct record_options *options, const struct comman
 	char *end;
 	unsigned long bytes = strtoul(size + 1, &end, 10);
 	bool dwarf = !strcmp(options->call_graph, "dwarf");
-	if (!dwarf || end == size + 1 || *end || bytes < STACK_SIZE_LEAST || bytes > STACK_SIZE_ASKED_MOST)
+	if (!dwarf || end == size + 1 || *end || bytes < STACK_SIZE_MIN || bytes > STACK_SIZE_ASKED_MAX)
 		return say_usage(called_as, "--call-graph %s: only dwarf takes a size, in bytes from %d to %d", text,
-				 STACK_SIZE_LEAST, STACK_SIZE_ASKED_MOST);
-	options->stack_size = bytes < STACK_SIZE_MOST ? (long long)bytes : STACK_SIZE_MOST;
+				 STACK_SIZE_MIN, STACK_SIZE_ASKED_MAX);
+	options->stack_size = bytes < STACK_SIZE_MAX ? (long long)bytes : STACK_SIZE_MAX;
 	return -1;
 }
 

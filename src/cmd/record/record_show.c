@@ -77,7 +77,7 @@ static void show_files(const struct record_run *run, struct outfile *out)
 	CLEANUP_BUF struct buf line = {0};
 	for (size_t i = 0; i < RECORD_FILES; i++) {
 		enum record_file kind = order[i];
-		char path[RECORD_PATH_MOST], name[64];
+		char path[RECORD_PATH_MAX], name[64];
 		if (!run->files[kind] || (record_file_is_single(kind) && *run->shown.suffix))
 			continue; /* is shown with the first */
 		record_path(run, kind, path, sizeof path);

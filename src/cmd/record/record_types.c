@@ -114,7 +114,7 @@ const struct profile_view *record_first_view(const struct record_run *run)
 	return i < SHOWN_ROWS && shown_rows[i].view ? profile_view_find(shown_rows[i].view) : NULL;
 }
 
-size_t record_list_shown(const struct record_run *run, struct record_shown shown[RECORD_SHOWN_MOST])
+size_t record_list_shown(const struct record_run *run, struct record_shown shown[RECORD_SHOWN_MAX])
 {
 	size_t count = 0;
 	for (size_t i = 0; i < SHOWN_ROWS; i++) {

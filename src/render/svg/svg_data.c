@@ -457,7 +457,7 @@ static void add_quality(struct writer *w)
 	add_integer(w, "badLines", (int64_t)quality->bad_lines);
 	add_string(w, "text", line.data);
 	buf_clear(&line);
-	quality_advice(quality, &w->picture->profile->strings, QUALITY_ADVICE_MOST, &line);
+	quality_advice(quality, &w->picture->profile->strings, QUALITY_ADVICE_MAX, &line);
 	if (line.size) {
 		line.data[--line.size] = '\0'; /* the last newline */
 		add_string(w, "advice", line.data);

@@ -7,19 +7,19 @@
 
 enum {
 	PERCENT = 8,
-	NAME_LEAST = 16,
-	MODULE_MOST = 20,
-	PROCESS_MOST = 22,
+	NAME_LENGTH_MIN = 16,
+	MODULE_MAX = 20,
+	PROCESS_MAX = 22,
 	WAIT_COLUMNS = 8,
-	BAR_MOST = 14,
-	COLUMNS_LEAST = 24,
-	ROWS_LEAST = 6,
+	BAR_MAX = 14,
+	COLUMNS_MIN = 24,
+	ROWS_MIN = 6,
 	ROOMY_ROWS = 12, /* on a lower screen no line is left blank */
 };
 
 static double percent_of(const struct top_drawing *d, int64_t weight)
 {
-	int64_t total = d->content->standings->total;
+	int64_t total = d->content->hot_functions->total;
 	return total ? 100.0 * (double)weight / (double)total : 0;
 }
 
@@ -31,7 +31,7 @@ struct columns {
 	double fullest; /* percent that fills the bar */
 };
 
-static const char *module_of(const struct top_drawing *d, const struct standing *row)
+static const char *module_of(const struct top_drawing *d, const struct hot_function *row)
 {
 	const char *path = profile_text(d->content->profile, row->module), *slash = strrchr(path, '/');
 	return strcmp(path, "[kernel.kallsyms]") == 0 ? "[kernel]" : slash && slash[1] ? slash + 1 : path;
@@ -44,12 +44,12 @@ static size_t process_columns(const struct top_drawing *d)
 	size_t widest = strlen("Process"), last = d->state->first + d->page_lines;
 	for (size_t i = d->state->first; i < last && i < d->content->line_count; i++) {
 		buf_clear(&text);
-		standing_process_text(&text, d->content->standings, d->content->profile,
-				      &d->content->standings->rows[d->content->order[i]]);
+		hot_function_process_text(&text, d->content->hot_functions, d->content->profile,
+					  &d->content->hot_functions->rows[d->content->order[i]]);
 		size_t columns = text.size ? text_columns(text.data, text.size) : 0;
 		widest = columns > widest ? columns : widest;
 	}
-	return widest < PROCESS_MOST ? widest : PROCESS_MOST;
+	return widest < PROCESS_MAX ? widest : PROCESS_MAX;
 }
 
 static size_t name_columns(const struct top_drawing *d, const struct columns *c)
@@ -65,18 +65,18 @@ static size_t name_columns(const struct top_drawing *d, const struct columns *c)
 /* On a narrow screen what says least goes first. The only process of a recording is named in the title. */
 static struct columns choose_columns(const struct top_drawing *d)
 {
-	struct columns c = {.total = true, .bar = BAR_MOST, .process = process_columns(d), .module = MODULE_MOST};
-	bool several = d->content->standings->process_count > 1;
+	struct columns c = {.total = true, .bar = BAR_MAX, .process = process_columns(d), .module = MODULE_MAX};
+	bool several = d->content->hot_functions->process_count > 1;
 	for (int given_up = 0;; given_up++) {
 		c.name = name_columns(d, &c);
-		if (c.name >= (given_up < 3 ? 2 * NAME_LEAST : NAME_LEAST) || given_up == 6)
+		if (c.name >= (given_up < 3 ? 2 * NAME_LENGTH_MIN : NAME_LENGTH_MIN) || given_up == 6)
 			break;
 		if (given_up == 0)
-			c.bar = BAR_MOST / 2;
+			c.bar = BAR_MAX / 2;
 		else if (given_up == 1)
 			c.process = several ? c.process : 0;
 		else if (given_up == 2)
-			c.module = MODULE_MOST / 2 + 2;
+			c.module = MODULE_MAX / 2 + 2;
 		else if (given_up == 3)
 			c.bar = 0;
 		else if (given_up == 4)
@@ -85,8 +85,8 @@ static struct columns choose_columns(const struct top_drawing *d)
 			c.module = 0, c.total = d->columns > 36;
 	}
 	for (size_t i = 0; i < d->content->line_count; i++) {
-		const struct standing *row = &d->content->standings->rows[d->content->order[i]];
-		c.fullest = fmax(c.fullest, percent_of(d, standing_self(row, d->state->kernel)));
+		const struct hot_function *row = &d->content->hot_functions->rows[d->content->order[i]];
+		c.fullest = fmax(c.fullest, percent_of(d, hot_function_self(row, d->state->kernel)));
 	}
 	return c;
 }
@@ -133,8 +133,8 @@ static void add_percent(struct buf *out, bool colour, double percent)
 
 static void add_list_row(struct buf *out, const struct top_drawing *d, const struct columns *c, size_t at, bool colour)
 {
-	const struct standing *row = &d->content->standings->rows[d->content->order[at]];
-	double self = percent_of(d, standing_self(row, d->state->kernel)), total = percent_of(d, row->total);
+	const struct hot_function *row = &d->content->hot_functions->rows[d->content->order[at]];
+	double self = percent_of(d, hot_function_self(row, d->state->kernel)), total = percent_of(d, row->total);
 	add_percent(out, colour, self);
 	if (c->bar) {
 		screen_style(out, colour, screen_heat(self));
@@ -146,7 +146,7 @@ static void add_list_row(struct buf *out, const struct top_drawing *d, const str
 		add_percent(out, colour, total);
 	if (c->process) {
 		struct buf process CLEANUP_BUF = {0};
-		standing_process_text(&process, d->content->standings, d->content->profile, row);
+		hot_function_process_text(&process, d->content->hot_functions, d->content->profile, row);
 		screen_name_padded(out, process.data ? process.data : "", process.size, c->process);
 		screen_spaces(out, TOP_GAP);
 	}
@@ -189,15 +189,15 @@ static void add_section_title(struct buf *out, const struct top_drawing *d, cons
 
 static void draw_function_title(struct top_drawing *d)
 {
-	const struct standing *row = &d->content->standings->rows[d->state->function];
+	const struct hot_function *row = &d->content->hot_functions->rows[d->state->function];
 	struct top_line line = top_line_new(d);
 	struct buf text CLEANUP_BUF = {0};
-	buf_printf(&text, "  self %.2f %%  total %.2f %%", percent_of(d, standing_self(row, d->state->kernel)),
+	buf_printf(&text, "  self %.2f %%  total %.2f %%", percent_of(d, hot_function_self(row, d->state->kernel)),
 		   percent_of(d, row->total));
 	const char *module = module_of(d, row);
 	size_t rest = top_columns_of(&text) + strlen(module) + 4;
 	top_put_spaces(&line, TOP_GUTTER);
-	line.columns = d->columns > rest + NAME_LEAST ? d->columns - rest : NAME_LEAST + TOP_GUTTER;
+	line.columns = d->columns > rest + NAME_LENGTH_MIN ? d->columns - rest : NAME_LENGTH_MIN + TOP_GUTTER;
 	top_put(&line, STYLE_BOLD, top_name(d->content, row).text);
 	line.columns = d->columns;
 	top_put(&line, STYLE_DIM, "  ");
@@ -219,7 +219,7 @@ static void tree_pen_init(struct tree_pen *pen, const struct top_drawing *d)
 			{
 				.profile = d->content->profile,
 				.value = d->content->value,
-				.total = d->content->standings->total,
+				.total = d->content->hot_functions->total,
 				.width = (int)d->columns - TOP_GUTTER,
 				.colour = d->colour,
 			},
@@ -361,7 +361,7 @@ void top_draw(struct buf *out, struct top_state *state, const struct top_content
 		.columns = columns > 0 ? (size_t)columns : 1,
 		.colour = colour,
 	};
-	if (columns < COLUMNS_LEAST || rows < ROWS_LEAST) {
+	if (columns < COLUMNS_MIN || rows < ROWS_MIN) {
 		screen_name(out, "too small", 9, d.columns);
 		return;
 	}

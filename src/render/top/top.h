@@ -26,8 +26,8 @@ struct top_state {
 	bool typing; /* into `search` */
 	struct buf search;
 	size_t selected, first; /* lines: the chosen one, and the one at the top of the page */
-	uint32_t chosen; /* row of the standings that the selection follows; INDEX_NONE: stay at the top */
-	uint32_t function; /* row of the standings that TOP_FUNCTION shows */
+	uint32_t chosen; /* row of the hot_functions that the selection follows; INDEX_NONE: stay at the top */
+	uint32_t function; /* row of the hot_functions that TOP_FUNCTION shows */
 	size_t list_selected, list_first; /* where TOP_FUNCTIONS was left */
 	unsigned window; /* how many seconds are shown; 0: everything */
 	unsigned refresh; /* milliseconds */
@@ -51,10 +51,10 @@ struct top_section {
 
 struct top_content {
 	const struct profile *profile;
-	const struct standings *standings;
+	const struct hot_functions *hot_functions;
 	value_id value;
 	struct short_names names; /* empty: names are shown as they are */
-	uint32_t *order; /* TOP_FUNCTIONS: rows of the standings */
+	uint32_t *order; /* TOP_FUNCTIONS: rows of the hot_functions */
 	size_t line_count; /* selectable lines, headings of sections among them */
 	struct top_section sections[2];
 	size_t section_count;
@@ -65,10 +65,10 @@ struct top_content {
  * The selection of the state is moved to where its function is now.
  */
 void top_content_build(struct top_content *content, struct top_state *state, const struct profile *profile,
-		       value_id value, const struct standings *standings, const struct sample_list *samples);
+		       value_id value, const struct hot_functions *hot_functions, const struct sample_list *samples);
 void top_content_release(struct top_content *content);
-/* What a row of the standings is called on the screen. */
-struct short_text top_name(const struct top_content *content, const struct standing *row);
+/* What a row of the hot_functions is called on the screen. */
+struct short_text top_name(const struct top_content *content, const struct hot_function *row);
 /* The section that has a line, and in it the line; −1: its heading, −2: blank. NULL where there are no sections. */
 const struct top_section *top_section_at(const struct top_content *content, size_t line, long *ret_at);
 

@@ -1,7 +1,7 @@
 #include "base/hash.h"
 #include "render/top/top.h"
 
-#define LEAST_PERCENT 0.5 /* of a tree: lighter nodes are told in sum */
+#define MIN_PERCENT 0.5 /* of a tree: lighter nodes are told in sum */
 #define OPEN_SHARE 0.05 /* nodes as heavy as this are open until they are closed by hand */
 
 /* Which nodes of a tree are closed. */
@@ -47,7 +47,7 @@ static stack_id user_stack(const struct profile *profile, stack_id stack)
 }
 
 /* The part of the stack from its start to the innermost call of a function; STACK_ROOT: it is not called. */
-static stack_id stack_up_to(const struct profile *profile, stack_id stack, const struct standing *row)
+static stack_id stack_up_to(const struct profile *profile, stack_id stack, const struct hot_function *row)
 {
 	for (; stack != STACK_ROOT; stack = profile->stacks[stack].parent) {
 		frame_id frame = profile->stacks[stack].frame;
@@ -83,13 +83,13 @@ static void add_section(struct top_content *content, const struct top_state *sta
 	if (state->names == LABELS_SHORT)
 		calltree_shorten(&section->tree, content->profile);
 	struct closing closing = {.state = state, .tree = &section->tree, .path = section->path};
-	struct tree_pruning pruning = {.min_percent = LEAST_PERCENT, .closed = is_closed, .context = &closing};
+	struct tree_pruning pruning = {.min_percent = MIN_PERCENT, .closed = is_closed, .context = &closing};
 	tree_lines_build(&section->lines, &section->tree, &pruning);
 	content->line_count += heading_lines(content, section) + section->lines.count;
 }
 
 static void list_samples(struct sample_list *to, const struct top_content *content, const struct top_state *state,
-			 const struct sample_list *samples, const struct standing *with, bool up_to)
+			 const struct sample_list *samples, const struct hot_function *with, bool up_to)
 {
 	to->count = 0;
 	to->items = mem_grow(to->items, &to->capacity, samples->count, sizeof *to->items);
@@ -123,7 +123,7 @@ static void build_trees(struct top_content *content, const struct top_state *sta
 		enum thread_label label = label_of_threads(content->profile, &part);
 		add_section(content, state, &part, (struct calltree_options){.thread_label = label});
 	} else {
-		const struct standing *row = &content->standings->rows[state->function];
+		const struct hot_function *row = &content->hot_functions->rows[state->function];
 		const char *base[] = {profile_text(content->profile, row->name), NULL};
 		list_samples(&part, content, state, samples, row, true);
 		add_section(content, state, &part, (struct calltree_options){.reverse = true});
@@ -135,12 +135,12 @@ static void build_trees(struct top_content *content, const struct top_state *sta
 
 static void build_list(struct top_content *content, struct top_state *state)
 {
-	struct standings_view view = {
+	struct hot_functions_view view = {
 		.order = state->order,
 		.kernel = state->kernel,
 		.search = state->search.data,
 	};
-	content->order = standings_order(content->standings, content->profile, &view, &content->line_count);
+	content->order = hot_functions_order(content->hot_functions, content->profile, &view, &content->line_count);
 	for (size_t i = 0; state->chosen != INDEX_NONE && i < content->line_count; i++) {
 		if (content->order[i] != state->chosen)
 			continue;
@@ -153,9 +153,9 @@ static void build_list(struct top_content *content, struct top_state *state)
 }
 
 void top_content_build(struct top_content *content, struct top_state *state, const struct profile *profile,
-		       value_id value, const struct standings *standings, const struct sample_list *samples)
+		       value_id value, const struct hot_functions *hot_functions, const struct sample_list *samples)
 {
-	*content = (struct top_content){.profile = profile, .standings = standings, .value = value};
+	*content = (struct top_content){.profile = profile, .hot_functions = hot_functions, .value = value};
 	if (value == PROFILE_NONE)
 		return;
 	if (state->names == LABELS_SHORT)
@@ -180,7 +180,7 @@ void top_content_release(struct top_content *content)
 	*content = (struct top_content){0};
 }
 
-struct short_text top_name(const struct top_content *content, const struct standing *row)
+struct short_text top_name(const struct top_content *content, const struct hot_function *row)
 {
 	if (row->name < content->names.count && content->names.texts[row->name].text)
 		return content->names.texts[row->name];

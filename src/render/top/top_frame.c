@@ -121,7 +121,7 @@ void top_draw_figures(struct top_drawing *d)
 			top_put_whole(&line, STYLE_PLAIN, text.data);
 		}
 	}
-	if (d->content->standings->total == INT64_MAX)
+	if (d->content->hot_functions->total == INT64_MAX)
 		top_put_whole(&line, STYLE_HOT, " · sum too large for 64 bits");
 	top_line_end(d, &line);
 }

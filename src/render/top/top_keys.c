@@ -2,8 +2,8 @@
 #include "render/top/top.h"
 
 #define KEY_CTRL(letter) ((letter) - 'A' + 1)
-#define REFRESH_LEAST 100
-#define REFRESH_MOST 10000
+#define REFRESH_MIN 100
+#define REFRESH_MAX 10000
 
 static const unsigned windows[] = {2, 5, 10, 30, 60, 0};
 
@@ -164,7 +164,7 @@ static enum top_action next_window(struct top_state *state)
 
 static enum top_action set_refresh(struct top_state *state, unsigned refresh)
 {
-	state->refresh = refresh < REFRESH_LEAST ? REFRESH_LEAST : refresh > REFRESH_MOST ? REFRESH_MOST : refresh;
+	state->refresh = refresh < REFRESH_MIN ? REFRESH_MIN : refresh > REFRESH_MAX ? REFRESH_MAX : refresh;
 	return TOP_REDRAW;
 }
 
