@@ -51,7 +51,7 @@ struct event_sample {
 	int32_t pid, tid;
 	uint32_t cpu; /* UINT32_MAX: not known */
 	uint64_t time, ip, address, id, stream_id, period, cgroup;
-	uint64_t weight, data_source, transaction, physical_address, module_code_page_size, data_page_size;
+	uint64_t weight, data_source, transaction, physical_address, code_page_size, data_page_size;
 	uint16_t instruction_latency, retire_latency; /* of PERF_SAMPLE_WEIGHT_STRUCT, whose first part is `weight` */
 	bool exact_ip;
 	const uint64_t *chain; /* with PERF_CONTEXT_* markers, innermost first */

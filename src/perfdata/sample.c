@@ -206,7 +206,7 @@ static bool take_variable(struct cursor *cursor, const struct perf_event_attr *a
 	return take_word(cursor, type & PERF_SAMPLE_PHYS_ADDR, &sample->physical_address) &&
 	       take_word(cursor, type & PERF_SAMPLE_CGROUP, &sample->cgroup) &&
 	       take_word(cursor, type & PERF_SAMPLE_DATA_PAGE_SIZE, &sample->data_page_size) &&
-	       take_word(cursor, type & PERF_SAMPLE_CODE_PAGE_SIZE, &sample->module_code_page_size);
+	       take_word(cursor, type & PERF_SAMPLE_CODE_PAGE_SIZE, &sample->code_page_size);
 }
 
 static bool decode(struct perfdata *data, const struct record *record, struct event_sample *sample,

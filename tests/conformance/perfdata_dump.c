@@ -56,7 +56,7 @@ static int on_sample(void *context, const struct event_sample *sample)
 	       " cgroup %" PRIu64 " pages %" PRIu64 "/%" PRIu64 " raw %zu branches %zu",
 	       (int)sample->cpu, sample->exact_ip, sample->weight, sample->instruction_latency, sample->retire_latency,
 	       sample->data_source, sample->transaction, sample->physical_address, sample->cgroup,
-	       sample->data_page_size, sample->module_code_page_size, sample->raw_size, sample->branch_count);
+	       sample->data_page_size, sample->code_page_size, sample->raw_size, sample->branch_count);
 	putchar('\n');
 	return 0;
 }

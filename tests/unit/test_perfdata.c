@@ -99,7 +99,7 @@ static void check_fixed_fields(const struct event_sample *sample, uint64_t type)
 	assert_int_equal(sample->physical_address, expected(type, 19, 0));
 	assert_int_equal(sample->cgroup, expected(type, 21, 0));
 	assert_int_equal(sample->data_page_size, expected(type, 22, 0));
-	assert_int_equal(sample->module_code_page_size, expected(type, 23, 0));
+	assert_int_equal(sample->code_page_size, expected(type, 23, 0));
 	if (type & PERF_SAMPLE_WEIGHT_STRUCT) {
 		assert_int_equal(sample->weight, 1);
 		assert_int_equal(sample->instruction_latency, 2);
