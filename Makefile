@@ -127,7 +127,7 @@ $(BUILD)/gen/bpf/wick.skel.h: $(BUILD)/gen/bpf/wick.bpf.o
 	@echo '  GEN  $@'
 	$(Q)$(BPFTOOL) gen skeleton $< name wick_bpf >$@
 
-$(BUILD)/obj/capture/bpf_load.o $(BUILD)/fuzz/obj/capture/bpf_load.o: $(BUILD)/gen/bpf/wick.skel.h
+$(BUILD)/obj/engine/bpf_load.o $(BUILD)/fuzz/obj/engine/bpf_load.o: $(BUILD)/gen/bpf/wick.skel.h
 
 # Changes when the flags do, so that everything is compiled with the same ones.
 $(BUILD)/flags: FORCE
