@@ -3,6 +3,7 @@
  * that were decompressed are kept like this one, without a format of their own.
  */
 #include "cache_folder.h"
+#include "harness.h"
 
 #define KIND "section-7"
 

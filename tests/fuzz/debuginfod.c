@@ -3,6 +3,8 @@
  * of the harness stands in for them. The input says what it reports while it downloads, how it ends, and what the file
  * holds that came.
  */
+#include "harness.h"
+
 #include <dlfcn.h>
 
 static void *fake_dlopen(const char *name, int flags);
@@ -128,6 +130,7 @@ static void ask(struct symbols *symbols)
 	for (uint64_t address = 0x1000; address < 0x2000; address += 64)
 		for (size_t count = symbols_find(symbols, address, frames, 8); count--;)
 			sink += strlen(frames[count].name) + (frames[count].file ? strlen(frames[count].file) : 0);
+	(void)sink;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

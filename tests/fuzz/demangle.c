@@ -1,4 +1,5 @@
 /* The first byte chooses the style and what short names keep, the rest is the name. */
+#include "harness.h"
 #include "name/demangle.h"
 #include "name/short_name.h"
 

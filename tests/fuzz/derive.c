@@ -1,5 +1,6 @@
 /* Bytes → code in two ranges, with entries → derived rules. */
 #include "base/buf.h"
+#include "harness.h"
 #include "unwind/derive.h"
 
 enum { FIRST = 0x10000, SECOND = 0x20000 };

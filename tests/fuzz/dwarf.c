@@ -3,6 +3,7 @@
  * references and indexes into those are followed too.
  */
 #include "dwarf/dwarf.h"
+#include "harness.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * the line table, and what is left of the input behind the first table is its .debug_line_str.
  */
 #include "dwarf_sections.h"
+#include "harness.h"
 
 /* A compile unit with a line table, code and a directory; no children. */
 static const uint8_t abbreviations[] = {

@@ -3,6 +3,7 @@
  * bytes, and so on. The corpus is made of real programs by tests/fuzz/seeds.
  */
 #include "dwarf_sections.h"
+#include "harness.h"
 
 static const char *const names[] = {
 	".debug_info",        ".debug_abbrev", ".debug_line",   ".debug_line_str", ".debug_str",

@@ -1,6 +1,7 @@
 /* ELF bytes → unwind table → look-ups and walks over a stack made of the same bytes. */
 #include "base/buf.h"
 #include "base/hash.h"
+#include "harness.h"
 #include "unwind/table.h"
 
 static struct unwind_place find(void *context, uint64_t ip)

@@ -1,4 +1,5 @@
 /* Bytes as an ELF file: every section, its symbols, the procedure linkage table and the file inside .gnu_debugdata. */
+#include "harness.h"
 #include "object/debugdata.h"
 #include "symbol/elf_symbols.h"
 

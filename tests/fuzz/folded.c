@@ -1,3 +1,4 @@
+#include "harness.h"
 #include "parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,4 +1,5 @@
 /* A whole input file: decompression, detection of the format, blocks, parsers. */
+#include "harness.h"
 #include "import/import.h"
 
 #include <stdio.h>

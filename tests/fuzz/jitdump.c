@@ -1,3 +1,4 @@
+#include "harness.h"
 #include "symbol/jitdump.h"
 #include "unwind/unwind.h"
 

@@ -1,5 +1,6 @@
 /* Bytes of a cache file → functions of the kernel; and the same bytes as a text like /proc/kallsyms, kept and read. */
 #include "cache_folder.h"
+#include "harness.h"
 #include "symbol/kept_kallsyms.h"
 
 static volatile size_t sink;

@@ -1,5 +1,6 @@
 /* Bytes of a cache file → names of addresses. They are put there by the cache, so that its own checks pass. */
 #include "cache_folder.h"
+#include "harness.h"
 #include "symbol/kept_names.h"
 
 #define MOST 16

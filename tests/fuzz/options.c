@@ -7,6 +7,7 @@
 #include "cmd/filter_options.h"
 #include "cmd/help.h"
 #include "cmd/script_text.h"
+#include "harness.h"
 #include "object/build_id.h"
 #include "profile/gate.h"
 #include "render/palette.h"

@@ -1,4 +1,5 @@
 /* Bytes as a perf map, and the same bytes as kallsyms. */
+#include "harness.h"
 #include "symbol/kallsyms.h"
 #include "symbol/perfmap.h"
 

@@ -3,6 +3,7 @@
  * values are in them. Sizes and counts are right unless the program says otherwise, so that hostile values reach what
  * is behind the decoder: order, mappings, unwinding, names and sums.
  */
+#include "harness.h"
 #include "parse.h"
 #include "perfdata/format.h"
 #include "perfdata_read.h"

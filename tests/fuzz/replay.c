@@ -3,13 +3,12 @@
  * Writes TAP. A finding kills the process, and its name was printed before.
  */
 #include "base/buf.h"
+#include "harness.h"
 
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned count;
 

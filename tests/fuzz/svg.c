@@ -3,6 +3,7 @@
  * "=": folded stacks, attributes of functions and a palette map; its first byte picks options.
  */
 #include "base/text.h"
+#include "harness.h"
 #include "import/import.h"
 #include "render/nameattr.h"
 #include "render/palette_map.h"

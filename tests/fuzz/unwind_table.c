@@ -1,6 +1,7 @@
 /* Bytes of a cache file → unwind table → walks. The checksum is put right, so that the rest is reached. */
 #include "base/buf.h"
 #include "base/hash.h"
+#include "harness.h"
 #include "unwind/table.h"
 
 static struct unwind_place everywhere(void *context, uint64_t ip)
