@@ -41,7 +41,7 @@ static void take_text(const char *bytes, size_t count, void *context)
 
 typedef int demangler(const char *name, int options, demangle_callbackref callback, void *context);
 
-static bool run(struct buf *out, const char *name, demangler *demangler, int options)
+static bool run(struct buf *out, const char *name, demangler *function, int options)
 {
 	size_t before = out->size;
 	struct text text = {.out = out, .start = before, .name = name, .name_end = name + strlen(name)};
@@ -49,7 +49,7 @@ static bool run(struct buf *out, const char *name, demangler *demangler, int opt
 		out->size = before;
 		return false;
 	}
-	bool fine = demangler(name, options, take_text, &text) && text.start == before && out->size > before;
+	bool fine = function(name, options, take_text, &text) && text.start == before && out->size > before;
 	if (!fine)
 		out->size = before;
 	return fine;

@@ -231,9 +231,9 @@ static void tables_are_complete(void **state)
 	}
 }
 
-static bool has_letter(const struct command *command, char letter)
+static bool has_letter(const struct command *owner, char letter)
 {
-	for (const struct option_row *row = NULL; letter && (row = option_next(command, row));)
+	for (const struct option_row *row = NULL; letter && (row = option_next(owner, row));)
 		if (row->letter == letter)
 			return true;
 	return false;

@@ -303,7 +303,7 @@ static void other_records_come_back_as_they_were_given(void **state)
 	seen_release(&seen);
 }
 
-static void put_mapping(struct perfdata_writer *writer, uint64_t time, uint64_t start, const char *path)
+static void put_mapping(struct perfdata_writer *writer, uint64_t time, uint64_t start, const char *file)
 {
 	struct event_sink sink = perfdata_writer_sink(writer);
 	struct event_mmap mmap = {.pid = 7,
@@ -312,7 +312,7 @@ static void put_mapping(struct perfdata_writer *writer, uint64_t time, uint64_t 
 				  .start = start,
 				  .length = 0x2000,
 				  .protection = PROT_READ | PROT_EXEC,
-				  .path = path,
+				  .path = file,
 				  .build_id = {.size = 1, .bytes = {7}}};
 	assert_int_equal(sink.mmap(sink.context, &mmap), 0);
 }
