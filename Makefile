@@ -24,7 +24,8 @@ endif
 FUZZ_CC ?= clang
 CFLAGS ?= -O2 -g
 LDFLAGS ?=
-WICK_CFLAGS := -std=gnu17 -D_GNU_SOURCE -DWICK_VERSION='"$(VERSION)"' -Wall -Wextra -Isrc -pthread
+WICK_CFLAGS := -std=gnu17 -D_GNU_SOURCE -DWICK_VERSION='"$(VERSION)"' -Wall -Wextra -Wshadow -Wmissing-prototypes \
+	-Wstrict-prototypes -Isrc -pthread
 LIBS := -liberty -lz -llzma -lzstd -lm -pthread
 # header:Debian package
 LIBRARIES := zlib.h:zlib1g-dev lzma.h:liblzma-dev zstd.h:libzstd-dev libiberty/demangle.h:libiberty-dev
@@ -121,7 +122,7 @@ $(BUILD)/gen/bpf/wick.bpf.o: src/bpf/wick.bpf.c $(wildcard src/bpf/*.h) src/unwi
 	@mkdir -p $(@D)
 	@echo '  BPF  $@'
 	$(Q)$(BPF_CLANG) -g -O2 -target bpf -D__x86_64__ -Isrc -I/usr/include/x86_64-linux-gnu \
-		-Wall -Wextra -c -o $@ $<
+		-Wall -Wextra -Wshadow -Wstrict-prototypes -c -o $@ $<
 
 $(BUILD)/gen/bpf/wick.skel.h: $(BUILD)/gen/bpf/wick.bpf.o
 	@echo '  GEN  $@'
