@@ -152,20 +152,18 @@ struct build_id build_ids_of(struct build_ids *ids, const struct event_mmap *mma
 	return ids->files[file].build_id;
 }
 
-static int fill_mmap(void *context, const struct event_mmap *mmap)
+static int take(void *context, const struct event *event)
 {
 	const struct build_ids_filler *filler = context;
-	struct event_mmap filled = *mmap;
-	if (!filled.build_id.size && !filled.kernel)
-		filled.build_id = build_ids_of(filler->ids, mmap);
-	return filler->sink.mmap ? filler->sink.mmap(filler->sink.context, &filled) : 0;
+	if (event->type != EVENT_MMAP || event->mmap->build_id.size || event->mmap->kernel)
+		return sink_take(&filler->sink, event);
+	struct event_mmap filled = *event->mmap;
+	filled.build_id = build_ids_of(filler->ids, event->mmap);
+	return sink_mmap(&filler->sink, &filled);
 }
 
 struct event_sink build_ids_sink(struct build_ids_filler *filler, struct build_ids *ids, const struct event_sink *sink)
 {
 	*filler = (struct build_ids_filler){.ids = ids, .sink = *sink};
-	filler->tee.first = (struct event_sink){.context = filler, .mmap = fill_mmap};
-	filler->tee.second = *sink;
-	filler->tee.second.mmap = NULL; /* called by the first */
-	return event_tee_sink(&filler->tee);
+	return (struct event_sink){.context = filler, .take = take};
 }

@@ -5,7 +5,7 @@
 #ifndef WICK_CAPTURE_BUILD_IDS_H
 #define WICK_CAPTURE_BUILD_IDS_H
 
-#include "event/tee.h"
+#include "event/event.h"
 
 struct build_ids;
 
@@ -22,7 +22,6 @@ struct build_id build_ids_of(struct build_ids *ids, const struct event_mmap *mma
 struct build_ids_filler {
 	struct build_ids *ids;
 	struct event_sink sink;
-	struct event_tee tee;
 };
 
 /* The filler must stay where it is as long as the sink is used. */

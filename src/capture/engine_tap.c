@@ -187,61 +187,40 @@ int engine_tap_return(struct engine_tap *tap, const struct target *target, const
 
 /* --- records in the order of time --- */
 
-#define PASS(name, type)                                                              \
-	static int pass_##name(void *context, const struct type *record)              \
-	{                                                                             \
-		const struct event_sink *sink = ((struct engine_tap *)context)->sink; \
-		return sink->name ? sink->name(sink->context, record) : 0;            \
-	}
-PASS(sample, event_sample) /* of an event that comes by a ring */
-PASS(lost, event_lost)
-PASS(cgroup, event_cgroup)
-PASS(namespaces, event_namespaces)
-PASS(context_switch, event_switch)
-PASS(ksymbol, event_ksymbol)
-PASS(fork, event_task)
-#undef PASS
-
 /* What was counted before a thread got another name, or a process became another program, belongs to the old one. */
-static int pass_comm(void *context, const struct event_comm *comm)
+static int settle_counts(struct engine_tap *tap, const struct event *event)
 {
-	struct engine_tap *tap = context;
-	int result = engine_retire(tap->engine, comm->pid, comm->exec ? -1 : comm->tid, tap->sink);
-	return result >= 0 && tap->sink->comm ? tap->sink->comm(tap->sink->context, comm) : result;
+	const struct event_task *task;
+	int result = 0;
+	switch (event->type) {
+	case EVENT_COMM:
+		return engine_retire(tap->engine, event->comm->pid, event->comm->exec ? -1 : event->comm->tid,
+				     tap->sink);
+	case EVENT_MMAP:
+		return engine_replaced(tap->engine, event->mmap) ?
+			       engine_retire(tap->engine, event->mmap->pid, -1, tap->sink) :
+			       0;
+	case EVENT_EXIT:
+		task = event->task;
+		result = engine_exit(tap->engine, task, tap->sink);
+		return result >= 0 && task->pid == task->tid ? engine_retire(tap->engine, task->pid, -1, tap->sink) :
+							       result;
+	default:
+		return 0;
+	}
 }
 
-static int pass_mmap(void *context, const struct event_mmap *mmap)
+static int take(void *context, const struct event *event)
 {
 	struct engine_tap *tap = context;
-	int result = engine_replaced(tap->engine, mmap) ? engine_retire(tap->engine, mmap->pid, -1, tap->sink) : 0;
-	return result >= 0 && tap->sink->mmap ? tap->sink->mmap(tap->sink->context, mmap) : result;
-}
-
-static int pass_exit(void *context, const struct event_task *task)
-{
-	struct engine_tap *tap = context;
-	int result = engine_exit(tap->engine, task, tap->sink);
-	if (result >= 0 && task->pid == task->tid)
-		result = engine_retire(tap->engine, task->pid, -1, tap->sink);
-	return result >= 0 && tap->sink->exit ? tap->sink->exit(tap->sink->context, task) : result;
+	int result = settle_counts(tap, event);
+	return result < 0 ? result : sink_take(tap->sink, event);
 }
 
 struct event_sink engine_tap_sink(struct engine_tap *tap, const struct event_sink *sink)
 {
 	tap->sink = sink;
-	return (struct event_sink){
-		.context = tap,
-		.sample = pass_sample,
-		.mmap = pass_mmap,
-		.comm = pass_comm,
-		.fork = pass_fork,
-		.exit = pass_exit,
-		.lost = pass_lost,
-		.ksymbol = pass_ksymbol,
-		.cgroup = pass_cgroup,
-		.namespaces = pass_namespaces,
-		.context_switch = pass_context_switch,
-	};
+	return (struct event_sink){.context = tap, .take = take};
 }
 
 static uint64_t nanoseconds(clockid_t clock)

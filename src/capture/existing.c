@@ -82,7 +82,7 @@ static int emit_mappings(struct walker *walker, int32_t pid)
 		struct event_mmap mmap = {.pid = pid, .tid = pid};
 		if (!parse_mapping(walker->line, root, &mmap))
 			continue;
-		result = walker->sink->mmap ? walker->sink->mmap(walker->sink->context, &mmap) : 0;
+		result = sink_mmap(walker->sink, &mmap);
 	}
 	fclose(file);
 	return result;
@@ -97,11 +97,11 @@ static int emit_comm(struct walker *walker, int32_t pid, int32_t tid)
 		return 0;
 	size_t length = fread(comm, 1, sizeof comm - 1, file);
 	fclose(file);
-	if (!length || !walker->sink->comm)
+	if (!length)
 		return 0;
 	comm[comm[length - 1] == '\n' ? length - 1 : length] = '\0'; /* the name may have some too */
 	struct event_comm event = {.pid = pid, .tid = tid, .comm = comm};
-	return walker->sink->comm(walker->sink->context, &event);
+	return sink_comm(walker->sink, &event);
 }
 
 /* Calls `tell` for each folder whose name is a number. */
@@ -184,7 +184,7 @@ static int emit_modules(const struct event_sink *sink)
 		    !mmap.start)
 			continue;
 		snprintf(path, sizeof path, "[%s]", name);
-		result = sink->mmap(sink->context, &mmap);
+		result = sink_mmap(sink, &mmap);
 	}
 	if (file)
 		fclose(file);
@@ -194,8 +194,6 @@ static int emit_modules(const struct event_sink *sink)
 int existing_kernel(const struct event_sink *sink)
 {
 	char path[32] = "[kernel.kallsyms]", symbol[8] = "";
-	if (!sink->mmap)
-		return 0;
 	uint64_t start = kernel_start(symbol);
 	strcat(path, symbol);
 	/* Without a start everything in the upper half is the kernel's: user space never is. */
@@ -210,6 +208,6 @@ int existing_kernel(const struct event_sink *sink)
 		.build_id = kernel_running_build_id(),
 		.path = path,
 	};
-	int result = sink->mmap(sink->context, &mmap);
+	int result = sink_mmap(sink, &mmap);
 	return result < 0 ? result : emit_modules(sink);
 }

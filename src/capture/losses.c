@@ -67,7 +67,7 @@ static int give(struct losses_ring *ring, enum event_lost_kind kind, uint64_t ti
 		ring->emitted_others += count;
 	else
 		ring->emitted_samples += count;
-	return count && sink->lost ? sink->lost(sink->context, &lost) : 0;
+	return count ? sink_lost(sink, &lost) : 0;
 }
 
 /* What is in `all` and was not told yet. */

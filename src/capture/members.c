@@ -118,21 +118,19 @@ static void leave(struct members *members, struct member *member)
 
 /* --- records --- */
 
-static int take_sample(void *context, const struct event_sample *sample)
+static int take_sample(struct members *members, const struct event_sample *sample)
 {
-	struct members *members = context;
 	bool by_cpu = sample->source < members->events->count && members->events->items[sample->source].by_cpu;
-	if (!members->next.sample || (by_cpu && !members_has(members, sample->pid, sample->tid)))
+	if (by_cpu && !members_has(members, sample->pid, sample->tid))
 		return 0;
 	if (!members->tails)
-		return members->next.sample(members->next.context, sample);
+		return sink_sample(&members->next, sample);
 	struct event_sample whole = tails_complete(members->tails, sample);
-	return members->next.sample(members->next.context, &whole);
+	return sink_sample(&members->next, &whole);
 }
 
-static int take_fork(void *context, const struct event_task *task)
+static int take_fork(struct members *members, const struct event_task *task)
 {
-	struct members *members = context;
 	struct member *parent = find(members, members->threads ? task->parent_tid : task->parent_pid);
 	if (parent && parent->threads && members->children) {
 		if (!members->threads && task->pid == task->parent_pid)
@@ -140,18 +138,17 @@ static int take_fork(void *context, const struct event_task *task)
 		else
 			add(members, members->threads ? task->tid : task->pid, 1);
 	}
-	return members->next.fork ? members->next.fork(members->next.context, task) : 0;
+	return sink_fork(&members->next, task);
 }
 
 /*
  * A process ends with its last thread. Records of forks may be lost: so many threads may be there, though they were not
  * counted, as long as the first one is.
  */
-static int take_exit(void *context, const struct event_task *task)
+static int take_exit(struct members *members, const struct event_task *task)
 {
-	struct members *members = context;
 	struct member *member = find(members, members->threads ? task->tid : task->pid);
-	int result = members->next.exit ? members->next.exit(members->next.context, task) : 0;
+	int result = sink_exit(&members->next, task);
 	if (!member || !member->threads)
 		return result;
 	member->ended = member->ended || task->pid == task->tid || members->threads;
@@ -163,46 +160,36 @@ static int take_exit(void *context, const struct event_task *task)
 }
 
 /* A thread that executes a program is the only one left of its process, and gets the number of that. */
-static int take_comm(void *context, const struct event_comm *comm)
+static int take_comm(struct members *members, const struct event_comm *comm)
 {
-	struct members *members = context;
 	if (comm->exec && comm->pid == members->awaited) {
 		add(members, comm->pid, 1);
 		members->awaited = 0;
 	} else if (comm->exec && members_has(members, comm->pid, comm->tid)) {
 		add(members, members->threads ? comm->tid : comm->pid, 1);
 	}
-	return members->next.comm ? members->next.comm(members->next.context, comm) : 0;
+	return sink_comm(&members->next, comm);
 }
 
-#define PASS(name, type)                                                            \
-	static int pass_##name(void *context, const struct type *record)            \
-	{                                                                           \
-		const struct event_sink *next = &((struct members *)context)->next; \
-		return next->name ? next->name(next->context, record) : 0;          \
+static int take(void *context, const struct event *event)
+{
+	struct members *members = context;
+	switch (event->type) {
+	case EVENT_SAMPLE:
+		return take_sample(members, event->sample);
+	case EVENT_FORK:
+		return take_fork(members, event->task);
+	case EVENT_EXIT:
+		return take_exit(members, event->task);
+	case EVENT_COMM:
+		return take_comm(members, event->comm);
+	default:
+		return sink_take(&members->next, event);
 	}
-PASS(mmap, event_mmap)
-PASS(lost, event_lost)
-PASS(ksymbol, event_ksymbol)
-PASS(cgroup, event_cgroup)
-PASS(namespaces, event_namespaces)
-PASS(context_switch, event_switch)
-#undef PASS
+}
 
 struct event_sink members_sink(struct members *members, const struct event_sink *next)
 {
 	members->next = *next;
-	return (struct event_sink){
-		.context = members,
-		.sample = take_sample,
-		.mmap = pass_mmap,
-		.comm = take_comm,
-		.fork = take_fork,
-		.exit = take_exit,
-		.lost = pass_lost,
-		.ksymbol = pass_ksymbol,
-		.cgroup = pass_cgroup,
-		.namespaces = pass_namespaces,
-		.context_switch = pass_context_switch,
-	};
+	return (struct event_sink){.context = members, .take = take};
 }

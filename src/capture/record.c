@@ -32,21 +32,19 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
 }
 
-static int count_sample(void *context, const struct event_sample *sample)
+static int count_sample(struct recorder *recorder, const struct event_sample *sample)
 {
-	struct recorder *recorder = context;
 	recorder->progress.samples += sample->count ? sample->count : 1;
 	const char *path = sample->cgroup ? cgroups_news(recorder->cgroups, sample->cgroup) : NULL;
-	if (!path || !recorder->told.cgroup)
+	if (!path)
 		return 0;
 	/* Without a time: it counts for all samples, also those that are spread over the time before this one. */
 	struct event_cgroup cgroup = {.id = sample->cgroup, .path = path};
-	return recorder->told.cgroup(recorder->told.context, &cgroup);
+	return sink_cgroup(&recorder->told, &cgroup);
 }
 
-static int count_lost(void *context, const struct event_lost *lost)
+static int count_lost(struct recorder *recorder, const struct event_lost *lost)
 {
-	struct recorder *recorder = context;
 	if (lost->kind == LOST_OTHERS)
 		recorder->progress.lost_records += lost->count;
 	else
@@ -55,13 +53,26 @@ static int count_lost(void *context, const struct event_lost *lost)
 }
 
 /* Ends, or becomes another user's by executing a setuid program: then it is not ours to record any more. */
-static int take_exit(void *context, const struct event_task *task)
+static int take_exit(struct recorder *recorder, const struct event_task *task)
 {
-	struct recorder *recorder = context;
 	recorder->ended_threads++;
 	if (task->pid == task->tid && !recorder->reported_stopped)
 		recorder->stopped = task->pid;
 	return 0;
+}
+
+static int count(void *context, const struct event *event)
+{
+	switch (event->type) {
+	case EVENT_SAMPLE:
+		return count_sample(context, event->sample);
+	case EVENT_LOST:
+		return count_lost(context, event->lost);
+	case EVENT_EXIT:
+		return take_exit(context, event->task);
+	default:
+		return 0;
+	}
 }
 
 /* What took the events away is known a moment later. */
@@ -137,10 +148,9 @@ static int emit_cpu_time(const struct recorder *recorder, uint64_t time, uint64_
 							  -1;
 	struct event_count count = {.pid = pid, .tid = pid, .time = time, .value = value};
 	const struct capture_events *events = recorder->options.events;
-	if (events->count != 1 || !attr_is_clock(&events->items->attr) || !cpu_time_is_known(&recorder->cpu_time) ||
-	    !recorder->told.count)
+	if (events->count != 1 || !attr_is_clock(&events->items->attr) || !cpu_time_is_known(&recorder->cpu_time))
 		return 0;
-	return recorder->told.count(recorder->told.context, &count);
+	return sink_count(&recorder->told, &count);
 }
 
 static void begin_samples(struct recorder *recorder)
@@ -148,7 +158,7 @@ static void begin_samples(struct recorder *recorder)
 	const struct target *target = &recorder->target;
 	bool all = target_is_by_cpu(target);
 	struct sleepers *sleepers =
-		recorder->asleep.asleep ? sleepers_note(all ? NULL : target->pids, target->pid_count) : NULL;
+		recorder->asleep.take ? sleepers_note(all ? NULL : target->pids, target->pid_count) : NULL;
 	rings_enable_samples(recorder->rings);
 	if (recorder->engine)
 		engine_begin(recorder->engine, now(), 0);
@@ -383,7 +393,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, struc
 		 struct stack_needs *needs, struct recorder_result *ret_result, struct err *err)
 {
 	struct event_tee tee = {
-		.first = {.context = recorder, .sample = count_sample, .lost = count_lost, .exit = take_exit},
+		.first = {.context = recorder, .take = count},
 		.second = build_ids_sink(&recorder->filler, recorder->build_ids, sink),
 	};
 	struct recover_options recover = {.everybody = target_is_by_cpu(&recorder->target),

@@ -91,18 +91,16 @@ static uint64_t hash_of_mapping(const struct event_mmap *mmap)
 	return hash_mix(range ^ mmap->offset, hash_bytes(mmap->path, strlen(mmap->path)));
 }
 
-static int note_mmap(void *context, const struct event_mmap *mmap)
+static int note_mmap(struct recover *recover, const struct event_mmap *mmap)
 {
-	struct recover *recover = context;
 	note_time(recover, mmap->time);
 	if (!mmap->kernel && mmap->pid > 0)
 		get(recover, mmap->pid, mmap->pid)->maps += hash_of_mapping(mmap);
 	return 0;
 }
 
-static int note_comm(void *context, const struct event_comm *comm)
+static int note_comm(struct recover *recover, const struct event_comm *comm)
 {
-	struct recover *recover = context;
 	struct recover_thread *thread = get(recover, comm->pid, comm->tid);
 	note_time(recover, comm->time);
 	thread->comm = hash_bytes(comm->comm, strlen(comm->comm));
@@ -111,9 +109,8 @@ static int note_comm(void *context, const struct event_comm *comm)
 	return 0;
 }
 
-static int note_fork(void *context, const struct event_task *task)
+static int note_fork(struct recover *recover, const struct event_task *task)
 {
-	struct recover *recover = context;
 	const struct recover_thread *parent = find(recover, task->parent_tid);
 	const struct recover_thread *process = find(recover, task->parent_pid);
 	uint64_t comm = parent ? parent->comm : 0;
@@ -125,9 +122,8 @@ static int note_fork(void *context, const struct event_task *task)
 	return 0;
 }
 
-static int note_exit(void *context, const struct event_task *task)
+static int note_exit(struct recover *recover, const struct event_task *task)
 {
-	struct recover *recover = context;
 	struct recover_thread *thread = find(recover, task->tid);
 	note_time(recover, task->time);
 	if (thread)
@@ -155,13 +151,12 @@ static int emit_fork(const struct reading *reading)
 				  .parent_pid = parent,
 				  .parent_tid = parent,
 				  .time = reading->time};
-	return reading->to->fork(reading->to->context, &task);
+	return sink_fork(reading->to, &task);
 }
 
 /* A process that no record has: what an older one with its number had does not hold, as after an exec. */
-static int emit_comm(void *context, const struct event_comm *comm)
+static int emit_comm(struct reading *reading, const struct event_comm *comm)
 {
-	struct reading *reading = context;
 	const struct recover_thread *known = find(reading->recover, comm->tid);
 	bool first = comm->pid == comm->tid && reading->unknown;
 	reading->found = true;
@@ -171,22 +166,28 @@ static int emit_comm(void *context, const struct event_comm *comm)
 	struct event_comm timed = *comm;
 	timed.time = reading->time;
 	timed.exec = first;
-	return result < 0 ? result : reading->to->comm(reading->to->context, &timed);
+	return result < 0 ? result : sink_comm(reading->to, &timed);
 }
 
-static int sum_mmap(void *context, const struct event_mmap *mmap)
+/* First everything is looked at: names are emitted, mappings only summed up. */
+static int look(void *context, const struct event *event)
 {
 	struct reading *reading = context;
-	reading->maps += hash_of_mapping(mmap);
+	if (event->type == EVENT_COMM)
+		return emit_comm(reading, event->comm);
+	if (event->type == EVENT_MMAP)
+		reading->maps += hash_of_mapping(event->mmap);
 	return 0;
 }
 
-static int emit_mmap(void *context, const struct event_mmap *mmap)
+static int emit_mapping(void *context, const struct event *event)
 {
 	const struct reading *reading = context;
-	struct event_mmap timed = *mmap;
+	if (event->type != EVENT_MMAP)
+		return 0;
+	struct event_mmap timed = *event->mmap;
 	timed.time = reading->time;
-	return reading->to->mmap(reading->to->context, &timed);
+	return sink_mmap(reading->to, &timed);
 }
 
 /* What is as the records told is not told again. */
@@ -195,16 +196,14 @@ static int read_process(struct recover *recover, int32_t pid, uint64_t time, con
 	const struct recover_thread *known = find(recover, pid);
 	struct reading reading = {
 		.recover = recover, .to = to, .pid = pid, .time = time, .unknown = !known || known->gone};
-	struct event_sink look = {.context = &reading, .mmap = sum_mmap, .comm = emit_comm};
-	int result = existing_processes(&look, &pid, 1);
+	int result = existing_processes(&(struct event_sink){&reading, look}, &pid, 1);
 	struct recover_thread *process = find(recover, pid);
 	if (!reading.found && process)
 		leave(recover, process);
 	if (result < 0 || !reading.found || !process || reading.maps == process->maps)
 		return result;
 	process->maps = 0;
-	struct event_sink tell = {.context = &reading, .mmap = emit_mmap};
-	return existing_mappings(&tell, pid);
+	return existing_mappings(&(struct event_sink){&reading, emit_mapping}, pid);
 }
 
 static void list_processes(struct recover *recover)
@@ -297,9 +296,8 @@ static int read_unknown(struct recover *recover, int32_t pid, uint64_t sampled)
 	return result;
 }
 
-static int note_sample(void *context, const struct event_sample *sample)
+static int note_sample(struct recover *recover, const struct event_sample *sample)
 {
-	struct recover *recover = context;
 	if (!recover->lossy || sample->pid <= 0)
 		return 0;
 	const struct recover_thread *thread = find(recover, sample->pid);
@@ -308,9 +306,8 @@ static int note_sample(void *context, const struct event_sample *sample)
 	return read_unknown(recover, sample->pid, sample->since ? sample->since : sample->time);
 }
 
-static int note_lost(void *context, const struct event_lost *lost)
+static int note_lost(struct recover *recover, const struct event_lost *lost)
 {
-	struct recover *recover = context;
 	if (lost->kind == LOST_SAMPLES)
 		return 0;
 	note_time(recover, lost->time);
@@ -320,20 +317,38 @@ static int note_lost(void *context, const struct event_lost *lost)
 
 /* --- the stage --- */
 
+static int note(struct recover *recover, const struct event *event)
+{
+	switch (event->type) {
+	case EVENT_SAMPLE:
+		return note_sample(recover, event->sample);
+	case EVENT_MMAP:
+		return note_mmap(recover, event->mmap);
+	case EVENT_COMM:
+		return note_comm(recover, event->comm);
+	case EVENT_FORK:
+		return note_fork(recover, event->task);
+	case EVENT_EXIT:
+		return note_exit(recover, event->task);
+	case EVENT_LOST:
+		return note_lost(recover, event->lost);
+	default:
+		return 0;
+	}
+}
+
+static int take(void *context, const struct event *event)
+{
+	struct recover *recover = context;
+	int result = note(recover, event);
+	return result < 0 ? result : sink_take(&recover->next, event);
+}
+
 struct event_sink recover_init(struct recover *recover, const struct recover_options *options,
 			       const struct event_sink *next)
 {
-	*recover = (struct recover){.options = *options, .passing.second = *next};
-	recover->passing.first = (struct event_sink){
-		.context = recover,
-		.sample = note_sample,
-		.mmap = note_mmap,
-		.comm = note_comm,
-		.fork = note_fork,
-		.exit = note_exit,
-		.lost = note_lost,
-	};
-	struct event_sink sink = event_tee_sink(&recover->passing);
+	*recover = (struct recover){.options = *options, .next = *next};
+	struct event_sink sink = {.context = recover, .take = take};
 	recover_connect(recover, &(struct event_sink){0}, &sink);
 	return sink;
 }
@@ -341,7 +356,7 @@ struct event_sink recover_init(struct recover *recover, const struct recover_opt
 void recover_connect(struct recover *recover, const struct event_sink *early, const struct event_sink *front)
 {
 	recover->round_tee = (struct event_tee){.first = *early, .second = *front};
-	recover->sample_tee = (struct event_tee){.first = *early, .second = event_tee_sink(&recover->passing)};
+	recover->sample_tee = (struct event_tee){.first = *early, .second = {.context = recover, .take = take}};
 	recover->in_round = event_tee_sink(&recover->round_tee);
 	recover->in_sample = event_tee_sink(&recover->sample_tee);
 }

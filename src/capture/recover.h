@@ -29,7 +29,7 @@ struct recover_thread {
 
 struct recover {
 	struct recover_options options;
-	struct event_tee passing; /* remembers, and passes on */
+	struct event_sink next;
 	struct event_tee round_tee, sample_tee;
 	struct event_sink in_round, in_sample; /* get what was read */
 	struct recover_thread *threads;

@@ -641,7 +641,8 @@ static void look_everywhere(struct rings *rings)
 	for (const struct order_entry *entry; (entry = order_next(&rings->fresh, UINT64_MAX));) {
 		const struct ring *ring = &rings->items[entry->place >> PLACE_SHIFT];
 		const struct perf_event_header *record = record_at(rings, ring, entry->place & PLACE_OFFSET);
-		if (record->type != PERF_RECORD_LOST)
+		bool wanted = record->type != PERF_RECORD_SAMPLE || rings->guest->early_samples;
+		if (record->type != PERF_RECORD_LOST && wanted)
 			perfdata_live_deliver(rings->decoder, record);
 	}
 	order_compact(&rings->fresh);

@@ -20,6 +20,7 @@ struct rings_guest {
 	void (*look)(void *context, void (*add)(void *rings, uint64_t time, uint64_t number), void *rings);
 	/* Then gets the records of the rings that are new, as soon as they are seen, in the order of time. */
 	struct event_sink early;
+	bool early_samples; /* samples too */
 	/* Then is told that this was all. */
 	void (*settle)(void *context);
 	/* It is the turn of one of its records. */

@@ -283,15 +283,13 @@ static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, 
 		sample.stack = (const uint8_t *)sleepers->bytes.data + sleeper->stack;
 		sample.stack_size = sample.stack_asked = sleeper->stack_size;
 	}
-	return sink->asleep(sink->context, &sample);
+	return sink_asleep(sink, &sample);
 }
 
 int sleepers_emit(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, struct cgroups *cgroups,
 		  const struct event_sink *sink)
 {
 	int result = 0;
-	if (!sink->asleep)
-		return 0;
 #ifndef __x86_64__
 	stack_bytes = 0; /* the registers are numbered as on x86-64 */
 #endif

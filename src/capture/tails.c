@@ -41,33 +41,33 @@ static void keep(struct tails *tails, const struct event_sample *sample, const u
 	tails->held += size;
 }
 
-static int look_at(void *context, const struct event_sample *sample)
+static void look_at(struct tails *tails, const struct event_sample *sample)
 {
-	struct tails *tails = context;
 	struct unwind_registers registers;
 	if (tails->denied || sample->stack_size < OVERLAP || sample->stack_size < sample->stack_asked ||
 	    tails->held > HELD_MAX || (tails->members && !members_expects(tails->members, sample->pid, sample->tid)))
-		return 0;
+		return;
 	size_t most = stack_needs_of(tails->needs, sample->tid);
 	if (!most || !unwind_registers_from_perf(&registers, sample->user.abi, sample->user.mask, sample->user.values))
-		return 0;
+		return;
 	uint64_t end = registers.sp + sample->stack_skipped + sample->stack_size;
 	size_t size = read_memory(tails, sample->pid, end - OVERLAP, OVERLAP + most);
 	tails->last = now();
 	if (size <= OVERLAP)
-		return 0;
+		return;
 	if (memcmp(tails->room, sample->stack + sample->stack_size - OVERLAP, OVERLAP) != 0)
 		tails->changed++;
 	else
 		keep(tails, sample, tails->room + OVERLAP, size - OVERLAP);
-	return 0;
 }
 
-static int look_at_fork(void *context, const struct event_task *task)
+static int take_early(void *context, const struct event *event)
 {
 	struct tails *tails = context;
-	if (tails->members)
-		members_expect(tails->members, task);
+	if (event->type == EVENT_SAMPLE)
+		look_at(tails, event->sample);
+	else if (event->type == EVENT_FORK && tails->members)
+		members_expect(tails->members, event->task);
 	return 0;
 }
 
@@ -89,7 +89,8 @@ void tails_init(struct tails *tails, struct stack_needs *needs, struct members *
 				.room = mem_alloc((size_t)OVERLAP + STACK_TAIL_MAX)};
 	tails->guest = (struct rings_guest){.context = tails,
 					    .look = look,
-					    .early = {.context = tails, .sample = look_at, .fork = look_at_fork},
+					    .early = {.context = tails, .take = take_early},
+					    .early_samples = true,
 					    .settle = settle};
 }
 

@@ -401,9 +401,8 @@ static void add_to_batch(struct collector *collector, const struct event_sample 
 		  event);
 }
 
-static int take_sample(void *context, const struct event_sample *event)
+static int take_sample(struct collector *collector, const struct event_sample *event)
 {
-	struct collector *collector = context;
 	struct event_sample changed;
 	if (event->branch_count) {
 		changed = with_chain_of_branches(collector, event);
@@ -449,9 +448,8 @@ static const struct build_id *build_id_of(struct collector *collector, const str
 	return NULL;
 }
 
-static int take_mmap(void *context, const struct event_mmap *mmap)
+static int take_mmap(struct collector *collector, const struct event_mmap *mmap)
 {
-	struct collector *collector = context;
 	int32_t pid = mmap->kernel ? -1 : mmap->pid;
 	const struct build_id *build_id = build_id_of(collector, mmap);
 	uint64_t end;
@@ -469,9 +467,8 @@ static int take_mmap(void *context, const struct event_mmap *mmap)
 	return 0;
 }
 
-static int take_comm(void *context, const struct event_comm *comm)
+static int take_comm(struct collector *collector, const struct event_comm *comm)
 {
-	struct collector *collector = context;
 	measure_time(&collector->measure, comm->time);
 	processes_comm(&collector->processes, comm->pid, comm->tid, comm->comm, comm->exec);
 	if (comm->exec)
@@ -479,9 +476,8 @@ static int take_comm(void *context, const struct event_comm *comm)
 	return 0;
 }
 
-static int take_fork(void *context, const struct event_task *task)
+static int take_fork(struct collector *collector, const struct event_task *task)
 {
-	struct collector *collector = context;
 	measure_time(&collector->measure, task->time);
 	processes_fork(&collector->processes, task->pid, task->tid, task->parent_pid, task->parent_tid);
 	if (task->pid != task->parent_pid)
@@ -489,18 +485,16 @@ static int take_fork(void *context, const struct event_task *task)
 	return 0;
 }
 
-static int take_exit(void *context, const struct event_task *task)
+static int take_exit(struct collector *collector, const struct event_task *task)
 {
-	struct collector *collector = context;
 	measure_time(&collector->measure, task->time);
 	if (collector->options.live)
 		processes_exit(&collector->processes, task->pid, task->tid, task->time);
 	return 0;
 }
 
-static int take_lost(void *context, const struct event_lost *lost)
+static int take_lost(struct collector *collector, const struct event_lost *lost)
 {
-	struct collector *collector = context;
 	if (lost->kind == LOST_OTHERS)
 		collector->lost_records += lost->count;
 	else
@@ -508,25 +502,22 @@ static int take_lost(void *context, const struct event_lost *lost)
 	return 0;
 }
 
-static int take_count(void *context, const struct event_count *count)
+static int take_count(struct collector *collector, const struct event_count *count)
 {
-	struct collector *collector = context;
 	struct source_facts source = facts_of(collector, count->source);
 	measure_count(&collector->measure, count, &source);
 	return 0;
 }
 
-static int take_ksymbol(void *context, const struct event_ksymbol *symbol)
+static int take_ksymbol(struct collector *collector, const struct event_ksymbol *symbol)
 {
-	struct collector *collector = context;
 	if (!symbol->unregister)
 		module_store_kernel_symbol(&collector->codes, symbol->address, symbol->length, symbol->name);
 	return 0;
 }
 
-static int take_cgroup(void *context, const struct event_cgroup *cgroup)
+static int take_cgroup(struct collector *collector, const struct event_cgroup *cgroup)
 {
-	struct collector *collector = context;
 	MEM_ROOM(collector->cgroups, collector->cgroup_count, collector->cgroup_capacity);
 	collector->cgroups[collector->cgroup_count++] = (struct cgroup){
 		.id = cgroup->id,
@@ -535,20 +526,37 @@ static int take_cgroup(void *context, const struct event_cgroup *cgroup)
 	return 0;
 }
 
+static int take(void *context, const struct event *event)
+{
+	switch (event->type) {
+	case EVENT_SAMPLE:
+		return take_sample(context, event->sample);
+	case EVENT_MMAP:
+		return take_mmap(context, event->mmap);
+	case EVENT_COMM:
+		return take_comm(context, event->comm);
+	case EVENT_FORK:
+		return take_fork(context, event->task);
+	case EVENT_EXIT:
+		return take_exit(context, event->task);
+	case EVENT_LOST:
+		return take_lost(context, event->lost);
+	case EVENT_COUNT:
+		return take_count(context, event->count);
+	case EVENT_KSYMBOL:
+		return take_ksymbol(context, event->ksymbol);
+	case EVENT_CGROUP:
+		return take_cgroup(context, event->cgroup);
+	case EVENT_SWITCH:
+	case EVENT_ASLEEP:
+		break;
+	}
+	return 0;
+}
+
 struct event_sink collector_sink(struct collector *collector)
 {
-	return (struct event_sink){
-		.context = collector,
-		.sample = take_sample,
-		.mmap = take_mmap,
-		.comm = take_comm,
-		.fork = take_fork,
-		.exit = take_exit,
-		.lost = take_lost,
-		.count = take_count,
-		.cgroup = take_cgroup,
-		.ksymbol = take_ksymbol,
-	};
+	return (struct event_sink){.context = collector, .take = take};
 }
 
 void collector_flush(struct collector *collector)

@@ -212,7 +212,7 @@ static size_t chain_of(uint64_t *chain, const uint64_t *kernel, uint32_t kernel_
 static int tell(struct bpf_counts *counts, const struct event_sample *sample, const struct event_sink *sink)
 {
 	counts->told += sample->count;
-	return sink->sample ? sink->sample(sink->context, sample) : 0;
+	return sink_sample(sink, sample);
 }
 
 /* `raw` is the state in which the time was spent: the waits until the wake-up, and from there on. */
@@ -224,11 +224,11 @@ static int emit_time(struct bpf_counts *counts, struct event_sample *sample, con
 	counts->told += count->count;
 	sample->count = count->count ? count->count : 1;
 	sample->period = count->weight;
-	if (count->weight && sink->sample)
-		result = sink->sample(sink->context, sample);
+	if (count->weight)
+		result = sink_sample(sink, sample);
 	sample->period = count->runnable;
 	sample->raw = (const uint8_t *)&runnable;
-	return result >= 0 && count->runnable && sink->sample ? sink->sample(sink->context, sample) : result;
+	return result >= 0 && count->runnable ? sink_sample(sink, sample) : result;
 }
 
 static void set_stack(struct bpf_counts *counts, const struct layout_record *stack, struct event_sample *sample)

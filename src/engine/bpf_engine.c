@@ -164,48 +164,32 @@ int engine_fd(const struct engine *engine)
 
 /* --- what the rings tell, at once --- */
 
-static int on_mmap(void *context, const struct event_mmap *mmap)
+static int take_early(void *context, const struct event *event)
 {
 	struct engine *engine = context;
-	return bpf_supply_mmap(&engine->supply, mmap);
-}
-
-static int on_comm(void *context, const struct event_comm *comm)
-{
-	struct engine *engine = context;
-	if (engine->waits.counted && engine->waits.unseen && !engine->span.began)
-		bpf_waits_add(&engine->counts.maps, comm->pid, comm->tid);
-	return comm->exec ? bpf_supply_exec(&engine->supply, comm) : 0;
-}
-
-static int on_fork(void *context, const struct event_task *task)
-{
-	struct engine *engine = context;
-	return bpf_supply_fork(&engine->supply, task);
-}
-
-static int on_exit_record(void *context, const struct event_task *task)
-{
-	struct engine *engine = context;
-	return bpf_supply_exit(&engine->supply, task);
-}
-
-static int on_asleep(void *context, const struct event_sample *sample)
-{
-	bpf_counts_asleep(&((struct engine *)context)->counts, sample);
-	return 0;
+	switch (event->type) {
+	case EVENT_MMAP:
+		return bpf_supply_mmap(&engine->supply, event->mmap);
+	case EVENT_COMM:
+		if (engine->waits.counted && engine->waits.unseen && !engine->span.began)
+			bpf_waits_add(&engine->counts.maps, event->comm->pid, event->comm->tid);
+		return event->comm->exec ? bpf_supply_exec(&engine->supply, event->comm) : 0;
+	case EVENT_FORK:
+		return bpf_supply_fork(&engine->supply, event->task);
+	case EVENT_EXIT:
+		return bpf_supply_exit(&engine->supply, event->task);
+	case EVENT_ASLEEP:
+		if (engine->waits.counted)
+			bpf_counts_asleep(&engine->counts, event->sample);
+		return 0;
+	default:
+		return 0;
+	}
 }
 
 struct event_sink engine_early(struct engine *engine)
 {
-	return (struct event_sink){
-		.context = engine,
-		.mmap = on_mmap,
-		.comm = on_comm,
-		.fork = on_fork,
-		.exit = on_exit_record,
-		.asleep = engine->waits.counted ? on_asleep : NULL,
-	};
+	return (struct event_sink){.context = engine, .take = take_early};
 }
 
 /* --- records --- */
@@ -309,8 +293,8 @@ int engine_counts(struct engine *engine, const struct event_sink *sink, bool las
 	if (result >= 0)
 		result = bpf_counts_flush(&engine->counts, sink);
 	uint64_t taken = last ? bpf_programs_statistic(engine->programs, LAYOUT_TAKEN) : 0;
-	if (result < 0 || taken <= engine->counts.told || !sink->lost)
+	if (result < 0 || taken <= engine->counts.told)
 		return result;
 	struct event_lost lost = {.kind = LOST_SAMPLES, .count = taken - engine->counts.told, .source = UINT32_MAX};
-	return sink->lost(sink->context, &lost);
+	return sink_lost(sink, &lost);
 }

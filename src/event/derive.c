@@ -9,7 +9,6 @@
 struct derive {
 	struct derive_options options;
 	struct event_sink next;
-	struct event_tee tee;
 	struct offcpu *offcpu;
 	bool follows; /* switches */
 	int32_t *pids; /* that records told of */
@@ -44,6 +43,7 @@ struct derive *derive_new(const struct derive_options *options, const struct eve
 	struct derive *derive = mem_zalloc(1, sizeof *derive);
 	derive->options = *options;
 	derive->next = *next;
+	derive->follows = options->offcpu.waits || options->offcpu.running;
 	for (int state = 0; state < THREAD_STATES; state++)
 		derive->options.offcpu.source_of[state] = options->first_derived + DERIVED_RUNNING + (uint32_t)state;
 	derive->offcpu = offcpu_new(&derive->options.offcpu, &derive->next);
@@ -81,7 +81,7 @@ static void make_known(struct derive *derive, int32_t pid)
 
 static int give(struct derive *derive, const struct event_sample *sample)
 {
-	return derive->next.sample ? derive->next.sample(derive->next.context, sample) : 0;
+	return sink_sample(&derive->next, sample);
 }
 
 static int take_fault(struct derive *derive, const struct event_sample *sample, enum derived_event event)
@@ -122,9 +122,8 @@ static int take_time(struct derive *derive, const struct event_sample *sample)
 	return give(derive, &given);
 }
 
-static int take_sample(void *context, const struct event_sample *sample)
+static int take_sample(struct derive *derive, const struct event_sample *sample)
 {
-	struct derive *derive = context;
 	if (sample->source >= derive->options.source_count)
 		return give(derive, sample);
 	const struct derive_source *source = &derive->options.sources[sample->source];
@@ -154,50 +153,41 @@ static int take_sample(void *context, const struct event_sample *sample)
 	return give(derive, sample);
 }
 
-static int take_switch(void *context, const struct event_switch *change)
+/* What other records say of waits. */
+static int follow(struct derive *derive, const struct event *event)
 {
-	return offcpu_record(((struct derive *)context)->offcpu, change);
+	switch (event->type) {
+	case EVENT_COMM:
+		return offcpu_comm(derive->offcpu, event->comm);
+	case EVENT_FORK:
+		return offcpu_fork(derive->offcpu, event->task);
+	case EVENT_EXIT:
+		return offcpu_exit(derive->offcpu, event->task);
+	case EVENT_SWITCH:
+		return offcpu_record(derive->offcpu, event->change);
+	case EVENT_ASLEEP:
+		return offcpu_asleep(derive->offcpu, event->sample);
+	default:
+		return 0;
+	}
 }
 
-static int take_comm(void *context, const struct event_comm *comm)
+static int take(void *context, const struct event *event)
 {
 	struct derive *derive = context;
-	make_known(derive, comm->pid);
-	return derive->follows ? offcpu_comm(derive->offcpu, comm) : 0;
-}
-
-static int take_fork(void *context, const struct event_task *task)
-{
-	struct derive *derive = context;
-	make_known(derive, task->pid);
-	return derive->follows ? offcpu_fork(derive->offcpu, task) : 0;
-}
-
-static int take_exit(void *context, const struct event_task *task)
-{
-	return offcpu_exit(((struct derive *)context)->offcpu, task);
-}
-
-static int take_asleep(void *context, const struct event_sample *sample)
-{
-	return offcpu_asleep(((struct derive *)context)->offcpu, sample);
+	if (event->type == EVENT_SAMPLE)
+		return take_sample(derive, event->sample);
+	if (event->type == EVENT_COMM)
+		make_known(derive, event->comm->pid);
+	else if (event->type == EVENT_FORK)
+		make_known(derive, event->task->pid);
+	int result = derive->follows ? follow(derive, event) : 0;
+	return result < 0 ? result : sink_take(&derive->next, event);
 }
 
 struct event_sink derive_sink(struct derive *derive)
 {
-	derive->follows = derive->options.offcpu.waits || derive->options.offcpu.running;
-	derive->tee.first = (struct event_sink){
-		.context = derive,
-		.sample = take_sample,
-		.comm = take_comm,
-		.fork = take_fork,
-		.exit = derive->follows ? take_exit : NULL,
-		.context_switch = derive->follows ? take_switch : NULL,
-		.asleep = derive->follows ? take_asleep : NULL,
-	};
-	derive->tee.second = derive->next;
-	derive->tee.second.sample = NULL; /* it gets them of us */
-	return event_tee_sink(&derive->tee);
+	return (struct event_sink){.context = derive, .take = take};
 }
 
 void derive_begin(struct derive *derive, uint64_t time)

@@ -133,13 +133,6 @@ struct event_cgroup {
 	const char *path;
 };
 
-struct event_namespaces {
-	int32_t pid, tid;
-	uint64_t time;
-	size_t count;
-	const struct perf_ns_link_info *links;
-};
-
 struct event_switch {
 	int32_t pid, tid, other_pid, other_tid;
 	uint64_t time;
@@ -147,23 +140,103 @@ struct event_switch {
 	bool out, preempted;
 };
 
-/* Every member but `context` may be NULL. A negative return value stops the tap, which returns it. */
+enum event_type {
+	EVENT_SAMPLE,
+	EVENT_MMAP,
+	EVENT_COMM,
+	EVENT_FORK,
+	EVENT_EXIT,
+	EVENT_LOST, /* records or samples the kernel dropped */
+	EVENT_COUNT,
+	EVENT_KSYMBOL,
+	EVENT_CGROUP,
+	EVENT_SWITCH,
+	EVENT_ASLEEP, /* a thread that waits when the recording begins, with its stack: a sample of no event */
+};
+
+/* One record. It points to what was decoded, which is never copied on its way through the stages. */
+struct event {
+	enum event_type type;
+	union {
+		const struct event_sample *sample; /* and of EVENT_ASLEEP */
+		const struct event_mmap *mmap;
+		const struct event_comm *comm;
+		const struct event_task *task; /* of EVENT_FORK and EVENT_EXIT */
+		const struct event_lost *lost;
+		const struct event_count *count;
+		const struct event_ksymbol *ksymbol;
+		const struct event_cgroup *cgroup;
+		const struct event_switch *change;
+	};
+};
+
+/*
+ * Takes records. What a sink does not need it ignores; a stage between two sinks passes it on. A negative return value
+ * stops the tap, which returns it. Without `take` nothing is wanted.
+ */
 struct event_sink {
 	void *context;
-	int (*sample)(void *context, const struct event_sample *sample);
-	int (*mmap)(void *context, const struct event_mmap *mmap);
-	int (*comm)(void *context, const struct event_comm *comm);
-	int (*fork)(void *context, const struct event_task *task);
-	int (*exit)(void *context, const struct event_task *task);
-	int (*lost)(void *context, const struct event_lost *lost); /* records or samples the kernel dropped */
-	int (*count)(void *context, const struct event_count *count);
-	int (*throttle)(void *context, uint64_t time, bool unthrottle);
-	int (*ksymbol)(void *context, const struct event_ksymbol *symbol);
-	int (*cgroup)(void *context, const struct event_cgroup *cgroup);
-	int (*namespaces)(void *context, const struct event_namespaces *namespaces);
-	int (*context_switch)(void *context, const struct event_switch *change);
-	/* A thread that waits when the recording begins, with its stack. Samples of no event. */
-	int (*asleep)(void *context, const struct event_sample *sample);
+	int (*take)(void *context, const struct event *event);
 };
+
+static inline int sink_take(const struct event_sink *sink, const struct event *event)
+{
+	return sink->take ? sink->take(sink->context, event) : 0;
+}
+
+static inline int sink_sample(const struct event_sink *sink, const struct event_sample *sample)
+{
+	return sink_take(sink, &(struct event){EVENT_SAMPLE, .sample = sample});
+}
+
+static inline int sink_mmap(const struct event_sink *sink, const struct event_mmap *mmap)
+{
+	return sink_take(sink, &(struct event){EVENT_MMAP, .mmap = mmap});
+}
+
+static inline int sink_comm(const struct event_sink *sink, const struct event_comm *comm)
+{
+	return sink_take(sink, &(struct event){EVENT_COMM, .comm = comm});
+}
+
+static inline int sink_fork(const struct event_sink *sink, const struct event_task *task)
+{
+	return sink_take(sink, &(struct event){EVENT_FORK, .task = task});
+}
+
+static inline int sink_exit(const struct event_sink *sink, const struct event_task *task)
+{
+	return sink_take(sink, &(struct event){EVENT_EXIT, .task = task});
+}
+
+static inline int sink_lost(const struct event_sink *sink, const struct event_lost *lost)
+{
+	return sink_take(sink, &(struct event){EVENT_LOST, .lost = lost});
+}
+
+static inline int sink_count(const struct event_sink *sink, const struct event_count *count)
+{
+	return sink_take(sink, &(struct event){EVENT_COUNT, .count = count});
+}
+
+static inline int sink_ksymbol(const struct event_sink *sink, const struct event_ksymbol *ksymbol)
+{
+	return sink_take(sink, &(struct event){EVENT_KSYMBOL, .ksymbol = ksymbol});
+}
+
+static inline int sink_cgroup(const struct event_sink *sink, const struct event_cgroup *cgroup)
+{
+	return sink_take(sink, &(struct event){EVENT_CGROUP, .cgroup = cgroup});
+}
+
+static inline int sink_switch(const struct event_sink *sink, const struct event_switch *change)
+{
+	return sink_take(sink, &(struct event){EVENT_SWITCH, .change = change});
+}
+
+static inline int sink_asleep(const struct event_sink *sink, const struct event_sample *sample)
+{
+	return sink_take(sink, &(struct event){EVENT_ASLEEP, .sample = sample});
+}
 
 #endif

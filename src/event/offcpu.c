@@ -170,7 +170,7 @@ static struct event_sample sample_of(const struct held_sample *held)
 static int give(struct offcpu *offcpu, const struct waiter *waiter, struct event_sample sample, enum thread_state state,
 		uint64_t time, uint64_t duration)
 {
-	if (!duration || !offcpu->next->sample)
+	if (!duration)
 		return 0;
 	sample.pid = waiter->pid;
 	sample.tid = waiter->tid;
@@ -179,7 +179,7 @@ static int give(struct offcpu *offcpu, const struct waiter *waiter, struct event
 	sample.period = duration;
 	sample.raw = NULL;
 	sample.raw_size = 0;
-	return offcpu->next->sample(offcpu->next->context, &sample);
+	return sink_sample(offcpu->next, &sample);
 }
 
 static bool is_wanted(const struct offcpu *offcpu, uint64_t duration)

@@ -121,7 +121,7 @@ static int deliver_mmap(struct perfdata *data, const struct record *record, cons
 		.protection = is_data ? PROT_READ : PROT_READ | PROT_EXEC, /* the record does not say more */
 		.path = path,
 	};
-	return data->sink->mmap ? data->sink->mmap(data->sink->context, &mmap) : 0;
+	return sink_mmap(data->sink, &mmap);
 }
 
 /*
@@ -169,7 +169,7 @@ static int deliver_mmap2(struct perfdata *data, const struct record *record, con
 		mmap.inode = body[5];
 		mmap.inode_generation = body[6];
 	}
-	return data->sink->mmap ? data->sink->mmap(data->sink->context, &mmap) : 0;
+	return sink_mmap(data->sink, &mmap);
 }
 
 static int deliver_comm(struct perfdata *data, const struct record *record, const struct trailer *trailer)
@@ -180,7 +180,7 @@ static int deliver_comm(struct perfdata *data, const struct record *record, cons
 	comm.pid = low(record->body[0]);
 	comm.tid = high(record->body[0]);
 	comm.exec = record->header.misc & MISC_COMM_EXEC;
-	return data->sink->comm ? data->sink->comm(data->sink->context, &comm) : 0;
+	return sink_comm(data->sink, &comm);
 }
 
 static int deliver_task(struct perfdata *data, const struct record *record, const struct trailer *trailer)
@@ -195,18 +195,15 @@ static int deliver_task(struct perfdata *data, const struct record *record, cons
 		.parent_tid = high(body[1]),
 		.time = trailer->time ? trailer->time : plausible(body[2]),
 	};
-	const struct event_sink *sink = data->sink;
 	if (record->header.type == PERF_RECORD_FORK)
-		return sink->fork ? sink->fork(sink->context, &task) : 0;
+		return sink_fork(data->sink, &task);
 	int result = deferred_flush(data, task.tid);
-	if (result < 0)
-		return result;
-	return sink->exit ? sink->exit(sink->context, &task) : 0;
+	return result < 0 ? result : sink_exit(data->sink, &task);
 }
 
 static int give_lost(struct perfdata *data, const struct event_lost *lost)
 {
-	return data->sink->lost && lost->count ? data->sink->lost(data->sink->context, lost) : 0;
+	return lost->count ? sink_lost(data->sink, lost) : 0;
 }
 
 /* A record without a time is the sum of an event that perf 6.1 and later writes at the end. LOST records had it too. */
@@ -252,16 +249,6 @@ int records_finish(struct perfdata *data)
 	return give_lost(data, &lost);
 }
 
-static int deliver_throttle(struct perfdata *data, const struct record *record, const struct trailer *trailer)
-{
-	if (record->words < 1)
-		return malformed(data);
-	const struct event_sink *sink = data->sink;
-	bool unthrottle = record->header.type == PERF_RECORD_UNTHROTTLE;
-	uint64_t time = trailer->time ? trailer->time : plausible(record->body[0]);
-	return sink->throttle ? sink->throttle(sink->context, time, unthrottle) : 0;
-}
-
 static int deliver_switch(struct perfdata *data, const struct record *record, const struct trailer *trailer)
 {
 	bool cpu_wide = record->header.type == PERF_RECORD_SWITCH_CPU_WIDE;
@@ -277,21 +264,7 @@ static int deliver_switch(struct perfdata *data, const struct record *record, co
 		.out = record->header.misc & MISC_SWITCH_OUT,
 		.preempted = record->header.misc & MISC_SWITCH_OUT_PREEMPT,
 	};
-	return data->sink->context_switch ? data->sink->context_switch(data->sink->context, &change) : 0;
-}
-
-static int deliver_namespaces(struct perfdata *data, const struct record *record, const struct trailer *trailer)
-{
-	if (record->words < 2 || record->body[1] > (record->words - 2) / 2)
-		return malformed(data);
-	struct event_namespaces namespaces = {
-		.pid = low(record->body[0]),
-		.tid = high(record->body[0]),
-		.time = trailer->time,
-		.count = record->body[1],
-		.links = (const struct perf_ns_link_info *)(record->body + 2),
-	};
-	return data->sink->namespaces ? data->sink->namespaces(data->sink->context, &namespaces) : 0;
+	return sink_switch(data->sink, &change);
 }
 
 static int deliver_ksymbol(struct perfdata *data, const struct record *record, const struct trailer *trailer)
@@ -304,7 +277,7 @@ static int deliver_ksymbol(struct perfdata *data, const struct record *record, c
 	symbol.type = (uint16_t)(record->body[1] >> 32);
 	symbol.flags = (uint16_t)(record->body[1] >> 48);
 	symbol.unregister = symbol.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
-	return data->sink->ksymbol ? data->sink->ksymbol(data->sink->context, &symbol) : 0;
+	return sink_ksymbol(data->sink, &symbol);
 }
 
 static int deliver_cgroup(struct perfdata *data, const struct record *record, const struct trailer *trailer)
@@ -313,7 +286,7 @@ static int deliver_cgroup(struct perfdata *data, const struct record *record, co
 	if (!cgroup.path)
 		return malformed(data);
 	cgroup.id = record->body[0];
-	return data->sink->cgroup ? data->sink->cgroup(data->sink->context, &cgroup) : 0;
+	return sink_cgroup(data->sink, &cgroup);
 }
 
 /* Of an event by itself: groups list all of their values. */
@@ -330,7 +303,7 @@ static int deliver_count(struct perfdata *data, const struct record *record, con
 		.value = record->body[1],
 		.source = trailer->source,
 	};
-	return data->sink->count ? data->sink->count(data->sink->context, &count) : 0;
+	return sink_count(data->sink, &count);
 }
 
 int records_deliver(struct perfdata *data, const struct record *record)
@@ -354,21 +327,16 @@ int records_deliver(struct perfdata *data, const struct record *record)
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		return deliver_lost(data, &inner, &trailer);
-	case PERF_RECORD_THROTTLE:
-	case PERF_RECORD_UNTHROTTLE:
-		return deliver_throttle(data, &inner, &trailer);
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return deliver_switch(data, &inner, &trailer);
-	case PERF_RECORD_NAMESPACES:
-		return deliver_namespaces(data, &inner, &trailer);
 	case PERF_RECORD_KSYMBOL:
 		return deliver_ksymbol(data, &inner, &trailer);
 	case PERF_RECORD_CGROUP:
 		return deliver_cgroup(data, &inner, &trailer);
 	case PERF_RECORD_READ:
 		return deliver_count(data, &inner, &trailer);
-	default: /* BPF_EVENT, TEXT_POKE: nothing a profile needs */
+	default: /* THROTTLE, NAMESPACES, BPF_EVENT, TEXT_POKE: nothing a profile needs */
 		return 0;
 	}
 }

@@ -265,7 +265,6 @@ static struct read_state *find_read(struct perfdata *data, uint64_t id, int32_t 
  */
 static int deliver_values(struct perfdata *data, struct event_sample *sample, const struct read_values *values)
 {
-	const struct event_sink *sink = data->sink;
 	bool by_thread = data->sources.items[sample->source].attr.inherit;
 	for (uint64_t i = 0; i < values->count; i++) {
 		const uint64_t *words = values->words + i * values->each;
@@ -284,7 +283,7 @@ static int deliver_values(struct perfdata *data, struct event_sample *sample, co
 		}
 		sample->period = words[0] - state->value;
 		state->value = words[0];
-		int result = sample->period ? sink->sample(sink->context, sample) : 0;
+		int result = sample->period ? sink_sample(data->sink, sample) : 0;
 		if (result < 0)
 			return result;
 	}
@@ -295,14 +294,14 @@ static int deliver_decoded(struct perfdata *data, struct event_sample *sample, c
 {
 	if (values->count)
 		return deliver_values(data, sample, values);
-	return data->sink->sample(data->sink->context, sample);
+	return sink_sample(data->sink, sample);
 }
 
 int sample_deliver(struct perfdata *data, const struct record *record)
 {
 	struct event_sample sample;
 	struct read_values values;
-	if (!data->sink->sample)
+	if (!data->sink->take)
 		return 0;
 	if (!decode(data, record, &sample, &values)) {
 		data->quality.malformed++;

@@ -195,9 +195,8 @@ static void note_address(struct perfdata_writer *writer, uint64_t address)
 
 /* --- the sink --- */
 
-static int take_mmap(void *context, const struct event_mmap *mmap)
+static int take_mmap(struct perfdata_writer *writer, const struct event_mmap *mmap)
 {
-	struct perfdata_writer *writer = context;
 	pthread_mutex_lock(&writer->lock);
 	if (!write_held_put(&writer->held, mmap))
 		write_mmap(writer, mmap);
@@ -206,9 +205,8 @@ static int take_mmap(void *context, const struct event_mmap *mmap)
 	return unlock(writer);
 }
 
-static int take_comm(void *context, const struct event_comm *comm)
+static int take_comm(struct perfdata_writer *writer, const struct event_comm *comm)
 {
-	struct perfdata_writer *writer = context;
 	struct buf *out = record_begin(writer, PERF_RECORD_COMM, comm->exec ? MISC_COMM_EXEC : 0);
 	put_pair(out, comm->pid, comm->tid);
 	put_text(out, comm->comm);
@@ -224,19 +222,8 @@ static int take_task(struct perfdata_writer *writer, uint32_t type, const struct
 	return record_end_with_trailer(writer, task->pid, task->tid, task->time, 0);
 }
 
-static int take_fork(void *context, const struct event_task *task)
+static int take_lost(struct perfdata_writer *writer, const struct event_lost *lost)
 {
-	return take_task(context, PERF_RECORD_FORK, task);
-}
-
-static int take_exit(void *context, const struct event_task *task)
-{
-	return take_task(context, PERF_RECORD_EXIT, task);
-}
-
-static int take_lost(void *context, const struct event_lost *lost)
-{
-	struct perfdata_writer *writer = context;
 	bool samples = lost->kind == LOST_SAMPLES;
 	struct buf *out = record_begin(writer, samples ? PERF_RECORD_LOST_SAMPLES : PERF_RECORD_LOST,
 				       lost->kind == LOST_OTHERS ? MISC_LOST_OTHERS : 0);
@@ -246,18 +233,16 @@ static int take_lost(void *context, const struct event_lost *lost)
 	return record_end_with_trailer(writer, -1, -1, lost->time, lost->source);
 }
 
-static int take_count(void *context, const struct event_count *count)
+static int take_count(struct perfdata_writer *writer, const struct event_count *count)
 {
-	struct perfdata_writer *writer = context;
 	struct buf *out = record_begin(writer, PERF_RECORD_READ, 0);
 	put_pair(out, count->pid, count->tid);
 	put64(out, count->value);
 	return record_end_with_trailer(writer, count->pid, count->tid, count->time, count->source);
 }
 
-static int take_ksymbol(void *context, const struct event_ksymbol *symbol)
+static int take_ksymbol(struct perfdata_writer *writer, const struct event_ksymbol *symbol)
 {
-	struct perfdata_writer *writer = context;
 	struct buf *out = record_begin(writer, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL);
 	uint16_t flags = symbol->flags;
 	if (symbol->unregister)
@@ -269,28 +254,44 @@ static int take_ksymbol(void *context, const struct event_ksymbol *symbol)
 	return record_end_with_trailer(writer, -1, -1, symbol->time, 0);
 }
 
-static int take_cgroup(void *context, const struct event_cgroup *cgroup)
+static int take_cgroup(struct perfdata_writer *writer, const struct event_cgroup *cgroup)
 {
-	struct perfdata_writer *writer = context;
 	struct buf *out = record_begin(writer, PERF_RECORD_CGROUP, 0);
 	put64(out, cgroup->id);
 	put_text(out, cgroup->path);
 	return record_end_with_trailer(writer, -1, -1, cgroup->time, 0);
 }
 
+static int take(void *context, const struct event *event)
+{
+	switch (event->type) {
+	case EVENT_MMAP:
+		return take_mmap(context, event->mmap);
+	case EVENT_COMM:
+		return take_comm(context, event->comm);
+	case EVENT_FORK:
+		return take_task(context, PERF_RECORD_FORK, event->task);
+	case EVENT_EXIT:
+		return take_task(context, PERF_RECORD_EXIT, event->task);
+	case EVENT_LOST:
+		return take_lost(context, event->lost);
+	case EVENT_COUNT:
+		return take_count(context, event->count);
+	case EVENT_KSYMBOL:
+		return take_ksymbol(context, event->ksymbol);
+	case EVENT_CGROUP:
+		return take_cgroup(context, event->cgroup);
+	case EVENT_SAMPLE: /* comes with its stack: perfdata_writer_stack() */
+	case EVENT_SWITCH:
+	case EVENT_ASLEEP:
+		break;
+	}
+	return 0;
+}
+
 struct event_sink perfdata_writer_sink(struct perfdata_writer *writer)
 {
-	return (struct event_sink){
-		.context = writer,
-		.mmap = take_mmap,
-		.comm = take_comm,
-		.fork = take_fork,
-		.exit = take_exit,
-		.lost = take_lost,
-		.count = take_count,
-		.ksymbol = take_ksymbol,
-		.cgroup = take_cgroup,
-	};
+	return (struct event_sink){.context = writer, .take = take};
 }
 
 /* --- samples --- */

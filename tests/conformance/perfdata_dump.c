@@ -26,9 +26,8 @@ static void print_registers(const char *what, const struct event_registers *regi
 		printf(" %" PRIx64, registers->values[i]);
 }
 
-static int on_sample(void *context, const struct event_sample *sample)
+static void on_sample(struct dump *dump, const struct event_sample *sample)
 {
-	struct dump *dump = context;
 	dump->samples++;
 	dump->period += sample->period;
 	dump->chain += sample->chain_count;
@@ -39,7 +38,7 @@ static int on_sample(void *context, const struct event_sample *sample)
 		/* Touch what a consumer would. */
 		for (size_t i = 0; i + 8 <= sample->stack_size; i += 64)
 			dump->sum += sample->stack[i];
-		return 0;
+		return;
 	}
 	size_t count;
 	const struct event_source *sources = perfdata_sources(dump->data, &count);
@@ -58,15 +57,13 @@ static int on_sample(void *context, const struct event_sample *sample)
 	       sample->data_source, sample->transaction, sample->physical_address, sample->cgroup,
 	       sample->data_page_size, sample->code_page_size, sample->raw_size, sample->branch_count);
 	putchar('\n');
-	return 0;
 }
 
-static int on_mmap(void *context, const struct event_mmap *mmap)
+static void on_mmap(struct dump *dump, const struct event_mmap *mmap)
 {
-	struct dump *dump = context;
 	dump->others++;
 	if (dump->quiet)
-		return 0;
+		return;
 	printf("mmap %" PRIu64 " %d/%d %" PRIx64 "(%" PRIx64 ") @ %" PRIx64 " ", mmap->time, mmap->pid, mmap->tid,
 	       mmap->start, mmap->length, mmap->offset);
 	for (unsigned i = 0; i < mmap->build_id.size; i++)
@@ -74,17 +71,14 @@ static int on_mmap(void *context, const struct event_mmap *mmap)
 	if (!mmap->build_id.size)
 		printf("%02x:%02x %" PRIu64 " %" PRIu64, mmap->major, mmap->minor, mmap->inode, mmap->inode_generation);
 	printf(" %u %s\n", mmap->protection, mmap->path);
-	return 0;
 }
 
-static int on_comm(void *context, const struct event_comm *comm)
+static void on_comm(struct dump *dump, const struct event_comm *comm)
 {
-	struct dump *dump = context;
 	dump->others++;
 	if (!dump->quiet)
 		printf("comm %" PRIu64 " %s%s:%d/%d\n", comm->time, comm->exec ? "exec " : "", comm->comm, comm->pid,
 		       comm->tid);
-	return 0;
 }
 
 static void print_task(struct dump *dump, const char *what, const struct event_task *task)
@@ -95,73 +89,72 @@ static void print_task(struct dump *dump, const char *what, const struct event_t
 		       task->parent_tid);
 }
 
-static int on_task_fork(void *context, const struct event_task *task)
+static void on_lost(struct dump *dump, const struct event_lost *lost)
 {
-	print_task(context, "fork", task);
-	return 0;
-}
-
-static int on_task_exit(void *context, const struct event_task *task)
-{
-	print_task(context, "exit", task);
-	return 0;
-}
-
-static int on_lost(void *context, const struct event_lost *lost)
-{
-	struct dump *dump = context;
 	dump->lost += lost->count;
 	if (!dump->quiet)
 		printf("lost %" PRIu64 " %" PRIu64 "\n", lost->time, lost->count);
-	return 0;
 }
 
-static int on_throttle(void *context, uint64_t time, bool unthrottle)
+static void on_ksymbol(struct dump *dump, const struct event_ksymbol *symbol)
 {
-	struct dump *dump = context;
-	dump->others++;
-	if (!dump->quiet)
-		printf("%sthrottle %" PRIu64 "\n", unthrottle ? "un" : "", time);
-	return 0;
-}
-
-static int on_ksymbol(void *context, const struct event_ksymbol *symbol)
-{
-	struct dump *dump = context;
 	dump->others++;
 	if (!dump->quiet)
 		printf("ksymbol %" PRIu64 " %" PRIx64 " %x %u %x %s\n", symbol->time, symbol->address, symbol->length,
 		       symbol->type, symbol->flags, symbol->name);
-	return 0;
 }
 
-static int on_cgroup(void *context, const struct event_cgroup *cgroup)
+static void on_cgroup(struct dump *dump, const struct event_cgroup *cgroup)
 {
-	struct dump *dump = context;
 	dump->others++;
 	if (!dump->quiet)
 		printf("cgroup %" PRIu64 " %" PRIu64 " %s\n", cgroup->time, cgroup->id, cgroup->path);
-	return 0;
 }
 
-static int on_namespaces(void *context, const struct event_namespaces *namespaces)
+static void on_switch(struct dump *dump, const struct event_switch *change)
 {
-	struct dump *dump = context;
-	dump->others++;
-	if (!dump->quiet)
-		printf("namespaces %" PRIu64 " %d/%d nr %zu\n", namespaces->time, namespaces->pid, namespaces->tid,
-		       namespaces->count);
-	return 0;
-}
-
-static int on_switch(void *context, const struct event_switch *change)
-{
-	struct dump *dump = context;
 	dump->others++;
 	if (!dump->quiet)
 		printf("switch %" PRIu64 " %s%s %d/%d\n  of %d/%d on %d\n", change->time, change->out ? "OUT" : "IN",
 		       change->preempted ? " preempt" : "", change->other_pid, change->other_tid, change->pid,
 		       change->tid, (int)change->cpu);
+}
+
+static int on_event(void *context, const struct event *event)
+{
+	struct dump *dump = context;
+	switch (event->type) {
+	case EVENT_SAMPLE:
+		on_sample(dump, event->sample);
+		break;
+	case EVENT_MMAP:
+		on_mmap(dump, event->mmap);
+		break;
+	case EVENT_COMM:
+		on_comm(dump, event->comm);
+		break;
+	case EVENT_FORK:
+		print_task(dump, "fork", event->task);
+		break;
+	case EVENT_EXIT:
+		print_task(dump, "exit", event->task);
+		break;
+	case EVENT_LOST:
+		on_lost(dump, event->lost);
+		break;
+	case EVENT_KSYMBOL:
+		on_ksymbol(dump, event->ksymbol);
+		break;
+	case EVENT_CGROUP:
+		on_cgroup(dump, event->cgroup);
+		break;
+	case EVENT_SWITCH:
+		on_switch(dump, event->change);
+		break;
+	case EVENT_COUNT:
+	case EVENT_ASLEEP:
+		break;
+	}
 	return 0;
 }
 
@@ -187,20 +180,7 @@ static void print_header(const struct perfdata *data)
 int main(int argc, char **argv)
 {
 	struct dump dump = {.quiet = argc > 2 && strcmp(argv[1], "-q") == 0};
-	struct event_sink sink = {
-		.context = &dump,
-		.sample = on_sample,
-		.mmap = on_mmap,
-		.comm = on_comm,
-		.fork = on_task_fork,
-		.exit = on_task_exit,
-		.lost = on_lost,
-		.throttle = on_throttle,
-		.ksymbol = on_ksymbol,
-		.cgroup = on_cgroup,
-		.namespaces = on_namespaces,
-		.context_switch = on_switch,
-	};
+	struct event_sink sink = {.context = &dump, .take = on_event};
 	struct err err = {0};
 	if (argc < 2 || perfdata_open(&dump.data, argv[argc - 1], &err) < 0) {
 		fprintf(stderr, "%s\n", argc < 2 ? "usage: perfdata_dump [-q] FILE" : err_text(&err));

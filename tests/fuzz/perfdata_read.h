@@ -36,9 +36,8 @@ static void touch_text(struct seen *seen, const char *text)
 	touch(seen, text, strlen(text));
 }
 
-static int on_sample(void *context, const struct event_sample *sample)
+static int on_sample(struct seen *seen, const struct event_sample *sample)
 {
-	struct seen *seen = context;
 	seen->samples++;
 	touch_words(seen, sample->chain, sample->chain_count);
 	touch_words(seen, (const uint64_t *)sample->branches, sample->branch_count * sizeof *sample->branches / 8);
@@ -55,62 +54,44 @@ static int on_sample(void *context, const struct event_sample *sample)
 	return 0;
 }
 
-static int on_mmap(void *context, const struct event_mmap *mmap)
+static int on_event(void *context, const struct event *event)
 {
 	struct seen *seen = context;
-	touch_text(seen, mmap->path);
-	touch(seen, mmap->build_id.bytes, mmap->build_id.size);
-	seen->sum += mmap->start + mmap->length + mmap->inode;
-	return 0;
-}
-
-static int on_comm(void *context, const struct event_comm *comm)
-{
-	touch_text(context, comm->comm);
-	return 0;
-}
-
-static int on_task(void *context, const struct event_task *task)
-{
-	struct seen *seen = context;
+	seen->sum = seen->sum * 31 + (uint64_t)event->type;
+	switch (event->type) {
+	case EVENT_SAMPLE:
+		return on_sample(seen, event->sample);
+	case EVENT_MMAP:
+		touch_text(seen, event->mmap->path);
+		touch(seen, event->mmap->build_id.bytes, event->mmap->build_id.size);
+		seen->sum += event->mmap->start + event->mmap->length + event->mmap->inode;
+		break;
+	case EVENT_COMM:
+		touch_text(seen, event->comm->comm);
+		break;
+	case EVENT_KSYMBOL:
+		touch_text(seen, event->ksymbol->name);
+		break;
+	case EVENT_CGROUP:
+		touch_text(seen, event->cgroup->path);
+		break;
+	case EVENT_FORK:
+	case EVENT_EXIT:
+		seen->sum += (uint32_t)event->task->pid;
+		break;
+	case EVENT_LOST:
+		seen->sum += event->lost->count;
+		break;
+	case EVENT_COUNT:
+		seen->sum += event->count->value;
+		break;
+	case EVENT_SWITCH:
+		seen->sum += (uint32_t)event->change->other_tid;
+		break;
+	case EVENT_ASLEEP:
+		abort();
+	}
 	seen->others++;
-	seen->sum += (uint32_t)task->pid;
-	return 0;
-}
-
-static int on_lost(void *context, const struct event_lost *lost)
-{
-	struct seen *seen = context;
-	seen->others++;
-	seen->sum += lost->count;
-	return 0;
-}
-
-static int on_ksymbol(void *context, const struct event_ksymbol *symbol)
-{
-	touch_text(context, symbol->name);
-	return 0;
-}
-
-static int on_cgroup(void *context, const struct event_cgroup *cgroup)
-{
-	touch_text(context, cgroup->path);
-	return 0;
-}
-
-static int on_namespaces(void *context, const struct event_namespaces *namespaces)
-{
-	struct seen *seen = context;
-	seen->others++;
-	touch_words(seen, (const uint64_t *)namespaces->links, namespaces->count * sizeof *namespaces->links / 8);
-	return 0;
-}
-
-static int on_switch(void *context, const struct event_switch *change)
-{
-	struct seen *seen = context;
-	seen->others++;
-	seen->sum += (uint32_t)change->other_tid;
 	return 0;
 }
 
@@ -135,19 +116,7 @@ static void touch_header(struct seen *seen, const struct perfdata *data)
 
 static int read_fd(int fd, struct seen *seen, struct perfdata_quality *quality)
 {
-	struct event_sink sink = {
-		.context = seen,
-		.sample = on_sample,
-		.mmap = on_mmap,
-		.comm = on_comm,
-		.fork = on_task,
-		.exit = on_task,
-		.lost = on_lost,
-		.ksymbol = on_ksymbol,
-		.cgroup = on_cgroup,
-		.namespaces = on_namespaces,
-		.context_switch = on_switch,
-	};
+	struct event_sink sink = {.context = seen, .take = on_event};
 	struct perfdata *data;
 	struct err err = {0};
 	if (perfdata_open_fd(&data, fd, "input", NULL, 0, &err) < 0) {

@@ -192,9 +192,8 @@ static inline void keep(void *out, size_t most, const void *bytes, size_t size)
 		memcpy(out, bytes, size < most ? size : most);
 }
 
-static inline int seen_sample(void *context, const struct event_sample *sample)
+static inline int seen_sample(struct seen *seen, const struct event_sample *sample)
 {
-	struct seen *seen = context;
 	seen->samples++;
 	seen->sample = *sample;
 	keep(seen->chain, sizeof seen->chain, sample->chain, sample->chain_count * 8);
@@ -214,116 +213,105 @@ static inline int seen_sample(void *context, const struct event_sample *sample)
 	return seen->stop_after && seen->samples == seen->stop_after ? ERR_LIMIT : 0;
 }
 
-static inline int seen_mmap(void *context, const struct event_mmap *mmap)
+static inline void seen_mmap(struct seen *seen, const struct event_mmap *mmap)
 {
-	struct seen *seen = context;
 	seen->mmap = *mmap;
 	snprintf(seen->path, sizeof seen->path, "%s", mmap->path);
 	buf_printf(&seen->log, "mmap %s %llu\n", mmap->path, (unsigned long long)mmap->time);
-	return 0;
 }
 
-static inline int seen_comm(void *context, const struct event_comm *comm)
+static inline void seen_comm(struct seen *seen, const struct event_comm *comm)
 {
-	struct seen *seen = context;
 	buf_printf(&seen->log, "comm %s%s %d/%d %llu\n", comm->comm, comm->exec ? " exec" : "", comm->pid, comm->tid,
 		   (unsigned long long)comm->time);
-	return 0;
 }
 
-static inline int seen_fork(void *context, const struct event_task *task)
+static inline void seen_fork(struct seen *seen, const struct event_task *task)
 {
-	struct seen *seen = context;
 	buf_printf(&seen->log, "fork %d/%d of %d/%d %llu\n", task->pid, task->tid, task->parent_pid, task->parent_tid,
 		   (unsigned long long)task->time);
-	return 0;
 }
 
-static inline int seen_exit(void *context, const struct event_task *task)
+static inline void seen_exit(struct seen *seen, const struct event_task *task)
 {
-	struct seen *seen = context;
 	buf_printf(&seen->log, "exit %d/%d %llu\n", task->pid, task->tid, (unsigned long long)task->time);
-	return 0;
 }
 
-static inline int seen_count(void *context, const struct event_count *count)
+static inline void seen_count(struct seen *seen, const struct event_count *count)
 {
-	struct seen *seen = context;
 	buf_printf(&seen->log, "count %d/%d %llu %llu\n", count->pid, count->tid, (unsigned long long)count->value,
 		   (unsigned long long)count->time);
-	return 0;
 }
 
-static inline int seen_lost(void *context, const struct event_lost *lost)
+static inline void seen_lost(struct seen *seen, const struct event_lost *lost)
 {
-	struct seen *seen = context;
 	seen->lost = *lost;
 	seen->lost_total += lost->count;
 	seen->lost_of[lost->kind] += lost->count;
 	buf_printf(&seen->log, "lost %llu\n", (unsigned long long)lost->count);
-	return 0;
 }
 
-static inline int seen_throttle(void *context, uint64_t time, bool unthrottle)
+static inline void seen_ksymbol(struct seen *seen, const struct event_ksymbol *symbol)
 {
-	struct seen *seen = context;
-	buf_printf(&seen->log, "%sthrottle %llu\n", unthrottle ? "un" : "", (unsigned long long)time);
-	return 0;
-}
-
-static inline int seen_ksymbol(void *context, const struct event_ksymbol *symbol)
-{
-	struct seen *seen = context;
 	buf_printf(&seen->log, "ksymbol %s %llx+%x type %u%s %llu\n", symbol->name, (unsigned long long)symbol->address,
 		   symbol->length, symbol->type, symbol->unregister ? " gone" : "", (unsigned long long)symbol->time);
-	return 0;
 }
 
-static inline int seen_cgroup(void *context, const struct event_cgroup *cgroup)
+static inline void seen_cgroup(struct seen *seen, const struct event_cgroup *cgroup)
 {
-	struct seen *seen = context;
 	buf_printf(&seen->log, "cgroup %llu %s\n", (unsigned long long)cgroup->id, cgroup->path);
-	return 0;
 }
 
-static inline int seen_namespaces(void *context, const struct event_namespaces *namespaces)
+static inline void seen_switch(struct seen *seen, const struct event_switch *change)
 {
-	struct seen *seen = context;
-	buf_printf(&seen->log, "namespaces %d/%d:", namespaces->pid, namespaces->tid);
-	for (size_t i = 0; i < namespaces->count; i++)
-		buf_printf(&seen->log, " %llu:%llu", (unsigned long long)namespaces->links[i].dev,
-			   (unsigned long long)namespaces->links[i].ino);
-	buf_char(&seen->log, '\n');
-	return 0;
-}
-
-static inline int seen_switch(void *context, const struct event_switch *change)
-{
-	struct seen *seen = context;
 	seen->change = *change;
 	buf_printf(&seen->log, "switch %s%s %d/%d other %d/%d %llu\n", change->out ? "out" : "in",
 		   change->preempted ? " preempted" : "", change->pid, change->tid, change->other_pid,
 		   change->other_tid, (unsigned long long)change->time);
+}
+
+static inline int seen_take(void *context, const struct event *event)
+{
+	struct seen *seen = context;
+	switch (event->type) {
+	case EVENT_SAMPLE:
+		return seen_sample(seen, event->sample);
+	case EVENT_MMAP:
+		seen_mmap(seen, event->mmap);
+		break;
+	case EVENT_COMM:
+		seen_comm(seen, event->comm);
+		break;
+	case EVENT_FORK:
+		seen_fork(seen, event->task);
+		break;
+	case EVENT_EXIT:
+		seen_exit(seen, event->task);
+		break;
+	case EVENT_LOST:
+		seen_lost(seen, event->lost);
+		break;
+	case EVENT_COUNT:
+		seen_count(seen, event->count);
+		break;
+	case EVENT_KSYMBOL:
+		seen_ksymbol(seen, event->ksymbol);
+		break;
+	case EVENT_CGROUP:
+		seen_cgroup(seen, event->cgroup);
+		break;
+	case EVENT_SWITCH:
+		seen_switch(seen, event->change);
+		break;
+	case EVENT_ASLEEP:
+		break;
+	}
 	return 0;
 }
 
 static inline struct event_sink seen_sink(struct seen *seen)
 {
-	return (struct event_sink){
-		.context = seen,
-		.sample = seen_sample,
-		.mmap = seen_mmap,
-		.comm = seen_comm,
-		.fork = seen_fork,
-		.exit = seen_exit,
-		.lost = seen_lost,
-		.count = seen_count,
-		.throttle = seen_throttle,
-		.ksymbol = seen_ksymbol,
-		.cgroup = seen_cgroup,
-		.namespaces = seen_namespaces,
-		.context_switch = seen_switch,
-	};
+	return (struct event_sink){.context = seen, .take = seen_take};
 }
 
 static inline void seen_release(struct seen *seen)

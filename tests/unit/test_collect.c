@@ -69,9 +69,9 @@ static struct run *start(const struct collect_options *given)
 	run->sink = collector_sink(run->collector);
 	collector_set_tap(run->collector, &(struct collect_tap){.context = run, .sources = give_sources});
 	struct event_mmap mmap = {.pid = run->pid, .tid = run->pid, .start = CODE, .length = 0x1000, .path = "//anon"};
-	assert_int_equal(run->sink.mmap(run->sink.context, &mmap), 0);
+	assert_int_equal(sink_mmap(&run->sink, &mmap), 0);
 	struct event_comm comm = {.pid = run->pid, .tid = run->pid, .comm = "a b;c"};
-	assert_int_equal(run->sink.comm(run->sink.context, &comm), 0);
+	assert_int_equal(sink_comm(&run->sink, &comm), 0);
 	profile_init(&run->profile);
 	return run;
 }
@@ -115,7 +115,7 @@ static struct event_sample sample_of(const struct run *run, const uint64_t *chai
 		struct event_sample *s = &taken;                                      \
 		(void)s;                                                              \
 		__VA_ARGS__;                                                          \
-		assert_int_equal((run)->sink.sample((run)->sink.context, &taken), 0); \
+		assert_int_equal(sink_sample(&(run)->sink, &taken), 0);               \
 	} while (0)
 
 /* All samples as "comm;main;inner weight\n", in their order. */
@@ -251,14 +251,14 @@ static void the_extent_is_that_of_the_recording(void **state)
 	const struct event_count other = {.time = 4000, .value = 77, .source = 1};
 	const struct event_task thread = {
 		.pid = run->pid, .tid = 1, .parent_pid = run->pid, .parent_tid = run->pid, .time = 600};
-	assert_int_equal(run->sink.count(run->sink.context, &begin), 0);
-	assert_int_equal(run->sink.fork(run->sink.context, &thread), 0);
+	assert_int_equal(sink_count(&run->sink, &begin), 0);
+	assert_int_equal(sink_fork(&run->sink, &thread), 0);
 	TAKE(run, USER_CHAIN(INNER, MAIN), s->period = 900);
 	TAKE(run, USER_CHAIN(INNER, MAIN), s->count = 2, s->period = 1000, s->since = 700, s->time = 2000);
 	TAKE(run, USER_CHAIN(INNER, MAIN), s->source = 1, s->period = 5);
 	TAKE(run, USER_CHAIN(INNER, MAIN), s->pid = s->tid = 0); /* idle */
-	assert_int_equal(run->sink.count(run->sink.context, &other), 0);
-	assert_int_equal(run->sink.count(run->sink.context, &end_of_it), 0);
+	assert_int_equal(sink_count(&run->sink, &other), 0);
+	assert_int_equal(sink_count(&run->sink, &end_of_it), 0);
 	finish(run);
 	const struct extent *extent = &run->profile.extent;
 	assert_int_equal(run->profile.sample_count, 0);
@@ -279,10 +279,10 @@ static void lost_samples_are_counted_with_what_would_help(void **state)
 		(struct perf_event_attr){.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .sample_period = 1};
 	TAKE(run, USER_CHAIN(INNER));
 	for (unsigned i = 0; i < 2; i++)
-		assert_int_equal(run->sink.lost(run->sink.context, &(struct event_lost){.count = 5 + i}), 0);
+		assert_int_equal(sink_lost(&run->sink, &(struct event_lost){.count = 5 + i}), 0);
 	struct event_lost samples = {.kind = LOST_SAMPLES, .count = 20}, others = {.kind = LOST_OTHERS, .count = 700};
-	assert_int_equal(run->sink.lost(run->sink.context, &samples), 0);
-	assert_int_equal(run->sink.lost(run->sink.context, &others), 0);
+	assert_int_equal(sink_lost(&run->sink, &samples), 0);
+	assert_int_equal(sink_lost(&run->sink, &others), 0);
 	finish(run);
 	const struct quality *quality = &run->profile.quality;
 	assert_int_equal(quality->lost, 31);
@@ -366,7 +366,7 @@ static void without_a_chain_the_address_is_the_stack(void **state)
 	struct run *run = start(&(struct collect_options){.threads = 1});
 	struct event_sample sample = sample_of(run, NULL, 0);
 	sample.ip = CODE + 0x40;
-	assert_int_equal(run->sink.sample(run->sink.context, &sample), 0);
+	assert_int_equal(sink_sample(&run->sink, &sample), 0);
 	finish(run);
 	expect(run, "a_b:c;outer 10\n");
 	end(run);
@@ -414,8 +414,8 @@ static void threads_can_stand_for_their_cpu_or_cgroup(void **state)
 	expect(run, "003;inner 10\nunknown;inner 10\n");
 	end(run);
 	run = start(&(struct collect_options){.threads = 1, .name_cgroup = true});
-	run->sink.cgroup(run->sink.context, &(struct event_cgroup){.id = 5, .path = "/old"});
-	run->sink.cgroup(run->sink.context, &(struct event_cgroup){.id = 5, .path = "/system"});
+	sink_cgroup(&run->sink, &(struct event_cgroup){.id = 5, .path = "/old"});
+	sink_cgroup(&run->sink, &(struct event_cgroup){.id = 5, .path = "/system"});
 	TAKE(run, USER_CHAIN(INNER), s->cgroup = 5);
 	TAKE(run, USER_CHAIN(INNER), s->cgroup = 123); /* removed before anybody looked */
 	TAKE(run, USER_CHAIN(INNER), s->cgroup = 0);
@@ -432,7 +432,7 @@ static void threads_are_told_apart_as_far_as_asked_for(void **state)
 	static const size_t wanted[] = {[TALLY_BY_THREAD] = 100, [TALLY_BY_PROCESS] = 2, [TALLY_BY_NAME] = 1};
 	for (enum tally_threads apart = TALLY_BY_THREAD; apart <= TALLY_BY_NAME; apart++) {
 		struct run *run = start(&(struct collect_options){.threads = 1, .threads_apart = apart});
-		run->sink.comm(run->sink.context, &(struct event_comm){.pid = 77, .tid = 77, .comm = "a b;c"});
+		sink_comm(&run->sink, &(struct event_comm){.pid = 77, .tid = 77, .comm = "a b;c"});
 		for (int i = 0; i < 100; i++)
 			TAKE(run, USER_CHAIN(UNMAPPED), s->tid = 1000 + i, s->pid = i % 2 ? 77 : run->pid);
 		finish(run);
@@ -519,10 +519,10 @@ static void code_at_an_address_changes_in_the_course_of_time(void **state)
 		run->sources[0].attr.clockid = CLOCK_MONOTONIC;
 		struct event_mmap mmap = {
 			.pid = run->pid, .tid = run->pid, .start = 0x90000, .length = 0x1000, .path = path};
-		assert_int_equal(run->sink.mmap(run->sink.context, &mmap), 0);
+		assert_int_equal(sink_mmap(&run->sink, &mmap), 0);
 		mmap = (struct event_mmap){
 			.pid = run->pid, .tid = run->pid, .start = 0x40000, .length = 0x1000, .path = "//anon"};
-		assert_int_equal(run->sink.mmap(run->sink.context, &mmap), 0);
+		assert_int_equal(sink_mmap(&run->sink, &mmap), 0);
 		TAKE(run, USER_CHAIN(0x40010, MAIN), s->time = 400);
 		TAKE(run, USER_CHAIN(0x40010, MAIN), s->time = 600);
 		TAKE(run, USER_CHAIN(0x40010, MAIN), s->time = 450);
@@ -553,11 +553,11 @@ static void kernel_code_may_come_while_samples_are_shown(void **state)
 	enum { ADDRESS = 0x7fff0000 };
 	struct run *run = start(&(struct collect_options){.threads = 1, .each = note_kernel_name});
 	struct event_mmap mmap = {.pid = -1, .kernel = true, .start = ADDRESS, .length = 0x1000, .path = "[a_module]"};
-	assert_int_equal(run->sink.mmap(run->sink.context, &mmap), 0);
+	assert_int_equal(sink_mmap(&run->sink, &mmap), 0);
 	for (unsigned i = 0; i < 2; i++) {
 		const uint64_t address = ADDRESS + 0x200 * i, chain[] = {(uint64_t)PERF_CONTEXT_KERNEL, address};
 		struct event_ksymbol symbol = {.address = address, .length = 0x100, .name = i ? "second" : "first"};
-		assert_int_equal(run->sink.ksymbol(run->sink.context, &symbol), 0);
+		assert_int_equal(sink_ksymbol(&run->sink, &symbol), 0);
 		TAKE(run, chain, s->mode = MODE_KERNEL);
 		collector_flush(run->collector);
 	}
@@ -647,9 +647,9 @@ static void a_stack_copy_that_ends_is_continued_by_the_call_chain(void **state)
 	};
 	sample.stack = (const uint8_t *)stack;
 	sample.stack_size = sample.stack_asked = size;
-	assert_int_equal(run->sink.sample(run->sink.context, &sample), 0);
+	assert_int_equal(sink_sample(&run->sink, &sample), 0);
 	sample.chain_count = 0; /* and without a chain it is truncated */
-	assert_int_equal(run->sink.sample(run->sink.context, &sample), 0);
+	assert_int_equal(sink_sample(&run->sink, &sample), 0);
 	finish(run);
 	expect(run, "a_b:c;main;outer;outer;outer;outer;outer;outer;inner 10\n"
 		    "a_b:c;[truncated];outer;outer;outer;inner 10\n");

@@ -16,9 +16,11 @@ struct fixture {
 	int answer;
 };
 
-static int take_lost(void *context, const struct event_lost *lost)
+static int take(void *context, const struct event *event)
 {
 	struct fixture *fixture = context;
+	const struct event_lost *lost = event->lost;
+	assert_int_equal(event->type, EVENT_LOST);
 	fixture->lost[lost->kind] += lost->count;
 	fixture->time = lost->time;
 	return fixture->answer;
@@ -26,7 +28,7 @@ static int take_lost(void *context, const struct event_lost *lost)
 
 static void set_up(struct fixture *fixture, bool samples, bool others, bool counted)
 {
-	*fixture = (struct fixture){.sink = {.lost = take_lost}};
+	*fixture = (struct fixture){.sink = {.take = take}};
 	fixture->sink.context = fixture;
 	assert_int_equal(pipe(fixture->clock), 0);
 	assert_int_equal(pipe(fixture->tracking), 0);

@@ -14,24 +14,12 @@ struct fixture {
 	unsigned taken, forks, exits;
 };
 
-static int count_sample(void *context, const struct event_sample *sample)
+static int count(void *context, const struct event *event)
 {
-	(void)sample;
-	((struct fixture *)context)->taken++;
-	return 0;
-}
-
-static int count_fork(void *context, const struct event_task *task)
-{
-	(void)task;
-	((struct fixture *)context)->forks++;
-	return 0;
-}
-
-static int count_exit(void *context, const struct event_task *task)
-{
-	(void)task;
-	((struct fixture *)context)->exits++;
+	struct fixture *fixture = context;
+	fixture->taken += event->type == EVENT_SAMPLE;
+	fixture->forks += event->type == EVENT_FORK;
+	fixture->exits += event->type == EVENT_EXIT;
 	return 0;
 }
 
@@ -41,16 +29,13 @@ static void set_up(struct fixture *fixture, bool threads, bool children)
 	*fixture = (struct fixture){.sources[CPU_SOURCE].by_cpu = true};
 	fixture->events = (struct capture_events){.items = fixture->sources, .count = 2};
 	members_init(&fixture->members, &target, &fixture->events, children);
-	fixture->sink = members_sink(&fixture->members, &(struct event_sink){.context = fixture,
-									     .sample = count_sample,
-									     .fork = count_fork,
-									     .exit = count_exit});
+	fixture->sink = members_sink(&fixture->members, &(struct event_sink){fixture, count});
 }
 
 static bool is_taken_of(struct fixture *fixture, uint32_t source, int32_t pid, int32_t tid)
 {
 	unsigned before = fixture->taken;
-	fixture->sink.sample(fixture->sink.context, &(struct event_sample){.source = source, .pid = pid, .tid = tid});
+	sink_sample(&fixture->sink, &(struct event_sample){.source = source, .pid = pid, .tid = tid});
 	return fixture->taken > before;
 }
 
@@ -61,19 +46,18 @@ static bool is_taken(struct fixture *fixture, int32_t pid, int32_t tid)
 
 static void forks(struct fixture *fixture, int32_t parent_pid, int32_t parent_tid, int32_t pid, int32_t tid)
 {
-	fixture->sink.fork(
-		fixture->sink.context,
-		&(struct event_task){.pid = pid, .tid = tid, .parent_pid = parent_pid, .parent_tid = parent_tid});
+	sink_fork(&fixture->sink,
+		  &(struct event_task){.pid = pid, .tid = tid, .parent_pid = parent_pid, .parent_tid = parent_tid});
 }
 
 static void exits(struct fixture *fixture, int32_t pid, int32_t tid)
 {
-	fixture->sink.exit(fixture->sink.context, &(struct event_task){.pid = pid, .tid = tid});
+	sink_exit(&fixture->sink, &(struct event_task){.pid = pid, .tid = tid});
 }
 
 static void executes(struct fixture *fixture, int32_t pid)
 {
-	fixture->sink.comm(fixture->sink.context, &(struct event_comm){.pid = pid, .tid = pid, .exec = true});
+	sink_comm(&fixture->sink, &(struct event_comm){.pid = pid, .tid = pid, .exec = true});
 }
 
 /* Numbers of processes that no system has. */

@@ -29,9 +29,12 @@ struct world {
 	struct offcpu_options offcpu;
 };
 
-static int take(void *context, const struct event_sample *sample)
+static int take(void *context, const struct event *event)
 {
 	struct world *world = context;
+	if (event->type != EVENT_SAMPLE)
+		return 0;
+	const struct event_sample *sample = event->sample;
 	assert_true(world->count < MOST);
 	world->given[world->count++] = (struct given){
 		.source = sample->source,
@@ -77,7 +80,7 @@ static void begin(struct world *world)
 		.page_size = 4096,
 		.offcpu = world->offcpu,
 	};
-	struct event_sink next = {.context = world, .sample = take};
+	struct event_sink next = {.context = world, .take = take};
 	world->derive = derive_new(&options, &next);
 	world->sink = derive_sink(world->derive);
 	derive_begin(world->derive, 1000);
@@ -109,7 +112,7 @@ static void give(struct world *world, uint32_t source, int32_t tid, uint64_t tim
 		.raw = (const uint8_t *)&raw,
 		.raw_size = sizeof raw,
 	};
-	assert_int_equal(world->sink.sample(world->sink.context, &sample), 0);
+	assert_int_equal(sink_sample(&world->sink, &sample), 0);
 	memset(stack, 0, sizeof stack); /* neither must be needed any more */
 	tail[0] = 0;
 	memset(chain, 0, sizeof chain);
@@ -123,7 +126,7 @@ static void leave(struct world *world, int32_t tid, uint64_t time, int64_t state
 static void record(struct world *world, int32_t tid, uint64_t time, bool out, bool preempted)
 {
 	struct event_switch change = {.pid = 1, .tid = tid, .time = time, .out = out, .preempted = preempted};
-	assert_int_equal(world->sink.context_switch(world->sink.context, &change), 0);
+	assert_int_equal(sink_switch(&world->sink, &change), 0);
 }
 
 static void assert_given(const struct world *world, size_t at, enum derived_event event, int32_t tid, uint64_t time,
@@ -282,12 +285,12 @@ static void the_times_of_a_thread_add_up(void **state)
 	give(&world, SOURCE_CLOCK, 5, 1950, 0, 0);
 	assert_given(&world, 3, DERIVED_RUNNING, 5, 1950, 100 + 150);
 	struct event_comm comm = {.pid = 1, .tid = 8, .comm = "sleeper"};
-	assert_int_equal(world.sink.comm(world.sink.context, &comm), 0);
+	assert_int_equal(sink_comm(&world.sink, &comm), 0);
 	struct event_task task = {.pid = 1, .tid = 9, .parent_pid = 1, .parent_tid = 5, .time = 2000};
-	assert_int_equal(world.sink.fork(world.sink.context, &task), 0);
+	assert_int_equal(sink_fork(&world.sink, &task), 0);
 	record(&world, 9, 2050, false, false);
 	task.time = 2200;
-	assert_int_equal(world.sink.exit(world.sink.context, &task), 0);
+	assert_int_equal(sink_exit(&world.sink, &task), 0);
 	give(&world, SOURCE_SWITCH, 9, 2210, 0x20, 0); /* its very last */
 	assert_int_equal(derive_finish(world.derive, 3000), 0);
 	uint64_t sums[10] = {0};
@@ -320,8 +323,8 @@ static void a_wait_before_the_recording_has_the_stack_it_was_found_with(void **s
 	uint64_t chain[] = {0x3000};
 	struct event_sample sample = {.pid = 1, .tid = 5, .chain = chain, .chain_count = 1};
 	struct event_comm comm = {.pid = 1, .tid = 6, .comm = "sleeper"};
-	assert_int_equal(world.sink.asleep(world.sink.context, &sample), 0);
-	assert_int_equal(world.sink.comm(world.sink.context, &comm), 0);
+	assert_int_equal(sink_asleep(&world.sink, &sample), 0);
+	assert_int_equal(sink_comm(&world.sink, &comm), 0);
 	chain[0] = 0;
 	record(&world, 5, 2000, false, false);
 	assert_int_equal(derive_finish(world.derive, 3000), 0);
@@ -354,9 +357,9 @@ static void page_faults_tell_bytes(void **state)
 	struct world world = {0};
 	begin(&world);
 	struct event_sample sample = {.source = SOURCE_MINOR, .pid = 1, .tid = 5, .time = 2000, .period = 1};
-	assert_int_equal(world.sink.sample(world.sink.context, &sample), 0);
+	assert_int_equal(sink_sample(&world.sink, &sample), 0);
 	sample.data_page_size = 2 << 20;
-	assert_int_equal(world.sink.sample(world.sink.context, &sample), 0);
+	assert_int_equal(sink_sample(&world.sink, &sample), 0);
 	assert_int_equal(world.count, 4);
 	assert_int_equal(world.given[0].source, SOURCE_MINOR);
 	assert_int_equal(world.given[0].period, 1);
@@ -364,7 +367,7 @@ static void page_faults_tell_bytes(void **state)
 	assert_given(&world, 3, DERIVED_MINOR_BYTES, 5, 2000, 2 << 20);
 	sample.count = sample.period = 7; /* added up in the kernel */
 	sample.data_page_size = 0;
-	assert_int_equal(world.sink.sample(world.sink.context, &sample), 0);
+	assert_int_equal(sink_sample(&world.sink, &sample), 0);
 	assert_int_equal(world.given[4].period, 7);
 	assert_given(&world, 5, DERIVED_MINOR_BYTES, 5, 2000, 7 * 4096);
 	end(&world);
@@ -393,10 +396,10 @@ static void times_that_were_added_up_in_the_kernel_go_to_the_event_of_their_stat
 	for (uint64_t doing = 0; doing <= THREAD_STATES; doing++) {
 		sample.raw = (const uint8_t *)&doing;
 		sample.raw_size = sizeof doing;
-		assert_int_equal(world.sink.sample(world.sink.context, &sample), 0);
+		assert_int_equal(sink_sample(&world.sink, &sample), 0);
 	}
 	sample.raw_size = 4;
-	assert_int_equal(world.sink.sample(world.sink.context, &sample), 0);
+	assert_int_equal(sink_sample(&world.sink, &sample), 0);
 	assert_int_equal(world.count, THREAD_STATES); /* what is no state is none */
 	for (uint32_t doing = 0; doing < THREAD_STATES; doing++) {
 		assert_int_equal(world.given[doing].source, FIRST_DERIVED + DERIVED_RUNNING + doing);

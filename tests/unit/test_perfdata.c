@@ -509,9 +509,6 @@ static void all_other_records(void **state)
 					      "cgroup 42 /user.slice\n"
 					      "fork 7/8 of 1/9 60\n"
 					      "exit 7/8 60\n"
-					      "namespaces 7/8: 1:2 3:4\n"
-					      "throttle 60\n"
-					      "unthrottle 60\n"
 					      "switch in 1/9 other -1/-1 60\n"
 					      "count 7/8 123456 60\n"
 					      "comm last 1/1 61\n"
@@ -529,8 +526,8 @@ static void all_other_records(void **state)
 static void texts_without_end_are_malformed(void **state)
 {
 	(void)state;
-	static const uint32_t types[] = {PERF_RECORD_MMAP,   PERF_RECORD_MMAP2,   PERF_RECORD_COMM,
-					 PERF_RECORD_CGROUP, PERF_RECORD_KSYMBOL, PERF_RECORD_NAMESPACES};
+	static const uint32_t types[] = {PERF_RECORD_MMAP, PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_CGROUP,
+					 PERF_RECORD_KSYMBOL};
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
 		for (size_t words = 0; words < 14; words++) {
 			uint64_t body[14];

@@ -187,9 +187,11 @@ struct stack_check {
 	uint64_t samples, last_time;
 };
 
-static int check_stack(void *context, const struct event_sample *sample)
+static int check_stack(void *context, const struct event *event)
 {
 	struct stack_check *check = context;
+	const struct event_sample *sample = event->sample;
+	assert_int_equal(event->type, EVENT_SAMPLE);
 	check->samples++;
 	assert_true(sample->time > check->last_time);
 	check->last_time = sample->time;
@@ -214,7 +216,7 @@ static void read_stacks(int fd)
 	struct perfdata *data;
 	struct err err = {0};
 	struct stack_check check = {0};
-	struct event_sink sink = {.context = &check, .sample = check_stack};
+	struct event_sink sink = {.context = &check, .take = check_stack};
 	assert_int_equal(perfdata_open_fd(&data, fd, "test", NULL, 0, &err), 0);
 	assert_int_equal(perfdata_read(data, &sink, &err), 0);
 	assert_int_equal(check.samples, 8 * RUN);

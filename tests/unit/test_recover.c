@@ -24,36 +24,31 @@ struct fixture {
 	uint64_t time;
 };
 
-static int seen_mmap(void *context, const struct event_mmap *mmap)
+static int seen(void *context, const struct event *event)
 {
 	struct fixture *fixture = context;
-	fixture->mmaps++;
-	fixture->time = mmap->time;
-	fixture->found_file |= mmap->pid == fixture->child && mmap->protection & PROT_EXEC &&
-			       strstr(mmap->path, "test_recover") && mmap->offset == 0 && mmap->length == 4096;
-	return 0;
-}
-
-static int seen_comm(void *context, const struct event_comm *comm)
-{
-	struct fixture *fixture = context;
-	fixture->comms += !strcmp(comm->comm, "renamed");
-	fixture->execs += comm->exec;
-	fixture->time = comm->time;
-	return 0;
-}
-
-static int seen_fork(void *context, const struct event_task *task)
-{
-	struct fixture *fixture = context;
-	fixture->forks += task->pid == fixture->child && task->parent_pid == getpid();
-	return 0;
-}
-
-static int seen_sample(void *context, const struct event_sample *sample)
-{
-	(void)sample;
-	((struct fixture *)context)->samples++;
+	const struct event_mmap *mmap = event->mmap;
+	switch (event->type) {
+	case EVENT_MMAP:
+		fixture->mmaps++;
+		fixture->time = mmap->time;
+		fixture->found_file |= mmap->pid == fixture->child && mmap->protection & PROT_EXEC &&
+				       strstr(mmap->path, "test_recover") && mmap->offset == 0 && mmap->length == 4096;
+		break;
+	case EVENT_COMM:
+		fixture->comms += !strcmp(event->comm->comm, "renamed");
+		fixture->execs += event->comm->exec;
+		fixture->time = event->comm->time;
+		break;
+	case EVENT_FORK:
+		fixture->forks += event->task->pid == fixture->child && event->task->parent_pid == getpid();
+		break;
+	case EVENT_SAMPLE:
+		fixture->samples++;
+		break;
+	default:
+		break;
+	}
 	return 0;
 }
 
@@ -73,8 +68,7 @@ static void live_as_child(int started)
 static void set_up(struct fixture *fixture, bool everybody)
 {
 	struct recover_options options = {.everybody = everybody, .children = true};
-	struct event_sink next = {
-		.context = fixture, .mmap = seen_mmap, .comm = seen_comm, .fork = seen_fork, .sample = seen_sample};
+	struct event_sink next = {.context = fixture, .take = seen};
 	char byte;
 	*fixture = (struct fixture){0};
 	assert_int_equal(pipe(fixture->started), 0);
@@ -97,7 +91,7 @@ static void tear_down(struct fixture *fixture)
 static void lose(struct fixture *fixture, enum event_lost_kind kind, uint64_t time)
 {
 	struct event_lost lost = {.kind = kind, .time = time, .count = 3};
-	assert_int_equal(fixture->sink.lost(fixture->sink.context, &lost), 0);
+	assert_int_equal(sink_lost(&fixture->sink, &lost), 0);
 	/* On a slow machine not all is read at once. */
 	while (fixture->recover.at < fixture->recover.list.count)
 		assert_int_equal(recover_round(&fixture->recover, fixture->recover.round, false), 0);
@@ -106,14 +100,14 @@ static void lose(struct fixture *fixture, enum event_lost_kind kind, uint64_t ti
 static void name_child(struct fixture *fixture, const char *name)
 {
 	struct event_comm comm = {.pid = fixture->child, .tid = fixture->child, .time = 10, .comm = name};
-	assert_int_equal(fixture->sink.comm(fixture->sink.context, &comm), 0);
+	assert_int_equal(sink_comm(&fixture->sink, &comm), 0);
 	fixture->comms = 0;
 }
 
 static void take_sample(struct fixture *fixture, int32_t pid)
 {
 	struct event_sample sample = {.pid = pid, .tid = pid, .time = 90};
-	assert_int_equal(fixture->sink.sample(fixture->sink.context, &sample), 0);
+	assert_int_equal(sink_sample(&fixture->sink, &sample), 0);
 }
 
 static void what_changed_is_told_at_the_time_of_the_loss(void **state)
@@ -158,14 +152,14 @@ static void what_older_records_tell_is_read_once_more(void **state)
 	lose(&fixture, LOST_OTHERS, 50);
 	assert_true(fixture.found_file);
 	older.pid = older.tid = fixture.child;
-	assert_int_equal(fixture.sink.mmap(fixture.sink.context, &older), 0);
+	assert_int_equal(sink_mmap(&fixture.sink, &older), 0);
 	fixture.found_file = false;
 	assert_int_equal(recover_round(&fixture.recover, 9, false), 0);
 	assert_false(fixture.found_file);
 	assert_int_equal(recover_round(&fixture.recover, 10, false), 0);
 	assert_true(fixture.found_file);
 	assert_int_equal(fixture.time, 60);
-	assert_int_equal(fixture.sink.mmap(fixture.sink.context, &older), 0);
+	assert_int_equal(sink_mmap(&fixture.sink, &older), 0);
 	fixture.found_file = false;
 	assert_int_equal(recover_round(&fixture.recover, 20, true), 0); /* only once */
 	assert_false(fixture.found_file);
@@ -208,7 +202,7 @@ static void a_child_that_no_record_tells_of_is_found(void **state)
 	struct fixture fixture;
 	set_up(&fixture, false);
 	struct event_comm self = {.pid = getpid(), .tid = getpid(), .time = 10, .comm = "renamed"};
-	assert_int_equal(fixture.sink.comm(fixture.sink.context, &self), 0);
+	assert_int_equal(sink_comm(&fixture.sink, &self), 0);
 	fixture.comms = 0;
 	lose(&fixture, LOST_OTHERS, 50);
 	assert_int_equal(fixture.forks, 1);
@@ -272,8 +266,8 @@ static void who_ends_is_forgotten(void **state)
 	set_up(&fixture, false);
 	for (int32_t i = 0; i < 100000; i++) {
 		struct event_task task = {.pid = 1000000 + i, .tid = 1000000 + i, .parent_pid = 1, .parent_tid = 1};
-		assert_int_equal(fixture.sink.fork(fixture.sink.context, &task), 0);
-		assert_int_equal(fixture.sink.exit(fixture.sink.context, &task), 0);
+		assert_int_equal(sink_fork(&fixture.sink, &task), 0);
+		assert_int_equal(sink_exit(&fixture.sink, &task), 0);
 	}
 	assert_true(fixture.recover.count < 1000);
 	tear_down(&fixture);

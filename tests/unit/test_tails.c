@@ -63,7 +63,7 @@ static int tear_down(void **state)
 /* How much is there behind the copy of the sample when it is delivered. */
 static size_t tail_of(struct fixture *fixture)
 {
-	fixture->tails.guest.early.sample(&fixture->tails, &fixture->sample);
+	sink_sample(&fixture->tails.guest.early, &fixture->sample);
 	struct event_sample whole = tails_complete(&fixture->tails, &fixture->sample);
 	if (whole.stack_tail_size)
 		assert_memory_equal(whole.stack_tail, fixture->stack + COPY, whole.stack_tail_size);
@@ -112,8 +112,7 @@ static void only_of_members(void **state)
 	fixture->tails.members = &members;
 	assert_int_equal(tail_of(fixture), 0);
 	members_add(&members, 1);
-	fixture->tails.guest.early.fork(&fixture->tails,
-					&(struct event_task){.pid = getpid(), .tid = getpid(), .parent_pid = 1});
+	sink_fork(&fixture->tails.guest.early, &(struct event_task){.pid = getpid(), .tid = getpid(), .parent_pid = 1});
 	assert_false(members_has(&members, getpid(), getpid()));
 	assert_int_equal(tail_of(fixture), ALL - COPY);
 	members_release(&members);
@@ -125,8 +124,8 @@ static void each_sample_gets_its_own(void **state)
 	struct event_sample first = fixture->sample, second = fixture->sample;
 	second.time = 2000;
 	second.tid++;
-	fixture->tails.guest.early.sample(&fixture->tails, &first);
-	fixture->tails.guest.early.sample(&fixture->tails, &second);
+	sink_sample(&fixture->tails.guest.early, &first);
+	sink_sample(&fixture->tails.guest.early, &second);
 	struct event_sample other = first;
 	other.tid = 1;
 	assert_int_equal(tails_complete(&fixture->tails, &other).stack_tail_size, 0);
