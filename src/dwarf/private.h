@@ -13,10 +13,10 @@
 #ifndef WICK_DWARF_PRIVATE_H
 #define WICK_DWARF_PRIVATE_H
 
+#include "base/cursor.h"
 #include "base/index_map.h"
 #include "base/mem.h"
 #include "dwarf/constants.h"
-#include "dwarf/cursor.h"
 #include "dwarf/dwarf.h"
 
 #include <pthread.h>
@@ -25,6 +25,16 @@
 #define DWARF_BUILD_LOCKS 16
 #define DWARF_NAME_PARTS 16
 #define DWARF_NONE UINT32_MAX
+
+/* The length that begins a unit (section 7.4): 4 bytes, or 0xffffffff and 8. */
+static inline uint64_t cursor_unit_length(struct cursor *cursor, uint8_t *ret_offset_size)
+{
+	uint32_t length = cursor_u32(cursor);
+	*ret_offset_size = length == 0xffffffff ? 8 : 4;
+	if (length >= 0xfffffff0 && length != 0xffffffff)
+		cursor_fail(cursor);
+	return length == 0xffffffff ? cursor_u64(cursor) : length;
+}
 
 /* --- values of attributes: dwarf_form.c --- */
 

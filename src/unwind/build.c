@@ -84,8 +84,8 @@ static void read_eh_frame_by_segment(struct builder *builder)
 		header.data = elf_bytes_at(builder->elf, segment->p_vaddr, &header.size);
 		if (!header.data || header.size < 4 || header.data[0] != 1)
 			return;
-		struct reader reader = {.at = header.data + 4, .end = header.data + header.size};
-		if (!cfi_pointer(&reader, &header, header.data[1], 8, 0, &address))
+		struct cursor cursor = {.at = header.data + 4, .end = header.data + header.size};
+		if (!cfi_pointer(&cursor, &header, header.data[1], 8, 0, &address))
 			return;
 		section = &builder->eh_frame;
 		*section = (struct cfi_section){.address = address, .ends_at_zero = true};

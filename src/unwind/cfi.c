@@ -13,35 +13,35 @@ void cfi_release(struct cfi *cfi)
 
 /* --- pointers --- */
 
-static uint64_t pointer_bits(struct reader *reader, uint8_t encoding, uint8_t address_size)
+static uint64_t pointer_bits(struct cursor *cursor, uint8_t encoding, uint8_t address_size)
 {
 	switch (encoding & DW_EH_PE_format) {
 	case DW_EH_PE_absptr:
-		return reader_uint(reader, address_size);
+		return cursor_number(cursor, address_size);
 	case DW_EH_PE_uleb128:
-		return reader_uleb(reader);
+		return cursor_uleb(cursor);
 	case DW_EH_PE_udata2:
 	case DW_EH_PE_udata4:
 	case DW_EH_PE_udata8:
-		return reader_uint(reader, 1u << ((encoding & DW_EH_PE_format) - DW_EH_PE_udata2 + 1));
+		return cursor_number(cursor, 1u << ((encoding & DW_EH_PE_format) - DW_EH_PE_udata2 + 1));
 	case DW_EH_PE_sleb128:
-		return (uint64_t)reader_sleb(reader);
+		return (uint64_t)cursor_sleb(cursor);
 	case DW_EH_PE_sdata2:
 	case DW_EH_PE_sdata4:
 	case DW_EH_PE_sdata8:
-		return (uint64_t)reader_int(reader, 1u << ((encoding & DW_EH_PE_format) - DW_EH_PE_sdata2 + 1));
+		return (uint64_t)cursor_int(cursor, 1u << ((encoding & DW_EH_PE_format) - DW_EH_PE_sdata2 + 1));
 	default:
-		reader_fail(reader);
+		cursor_fail(cursor);
 		return 0;
 	}
 }
 
-bool cfi_pointer(struct reader *reader, const struct cfi_section *section, uint8_t encoding, uint8_t address_size,
+bool cfi_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding, uint8_t address_size,
 		 uint64_t function, uint64_t *ret_value)
 {
 	if (encoding == DW_EH_PE_omit)
 		return false;
-	uint64_t here = section->address + (uint64_t)(reader->at - section->data);
+	uint64_t here = section->address + (uint64_t)(cursor->at - section->data);
 	uint64_t from = 0;
 	switch (encoding & DW_EH_PE_application) {
 	case 0:
@@ -59,13 +59,13 @@ bool cfi_pointer(struct reader *reader, const struct cfi_section *section, uint8
 		from = function;
 		break;
 	case DW_EH_PE_aligned:
-		reader_skip(reader, -here & (address_size - 1u));
+		cursor_skip(cursor, -here & (address_size - 1u));
 		break;
 	default:
-		reader_fail(reader);
+		cursor_fail(cursor);
 	}
-	uint64_t value = pointer_bits(reader, encoding, address_size);
-	if (reader->bad || (encoding & DW_EH_PE_indirect))
+	uint64_t value = pointer_bits(cursor, encoding, address_size);
+	if (cursor->bad || (encoding & DW_EH_PE_indirect))
 		return false;
 	*ret_value = value + from;
 	return true;
@@ -74,63 +74,61 @@ bool cfi_pointer(struct reader *reader, const struct cfi_section *section, uint8
 /* --- CIEs --- */
 
 /* Characters behind 'z': what they bring is read; what follows an unknown one is skipped by the size of it all. */
-static void read_augmentation(struct cfi_cie *cie, struct reader *reader, const char *augmentation)
+static void read_augmentation(struct cfi_cie *cie, struct cursor *cursor, const char *augmentation)
 {
-	uint64_t length = reader_uleb(reader), ignored;
-	struct reader data = {.at = reader->at, .end = reader->at};
-	if (length > reader_left(reader)) {
-		reader_fail(reader);
+	uint64_t length = cursor_uleb(cursor), ignored;
+	struct cursor data = {.at = cursor->at, .end = cursor->at};
+	if (length > cursor_left(cursor)) {
+		cursor_fail(cursor);
 		return;
 	}
 	data.end += length;
-	reader->at += length;
+	cursor->at += length;
 	for (const char *c = augmentation + 1; *c; c++) {
 		if (*c == 'R')
-			cie->encoding = reader_u8(&data);
+			cie->encoding = cursor_u8(&data);
 		else if (*c == 'L')
-			reader_u8(&data);
+			cursor_u8(&data);
 		else if (*c == 'P')
-			cfi_pointer(&data, cie->section, reader_u8(&data), cie->address_size, 0, &ignored);
+			cfi_pointer(&data, cie->section, cursor_u8(&data), cie->address_size, 0, &ignored);
 		else if (*c == 'S')
 			cie->interrupted = true;
 		else if (*c != 'B' && *c != 'G')
 			break;
 	}
 	if (data.bad)
-		reader_fail(reader);
+		cursor_fail(cursor);
 }
 
-/* `reader` stands behind the id of the CIE. */
-static bool read_cie(struct cfi *cfi, struct cfi_cie *cie, struct reader reader)
+/* `cursor` stands behind the id of the CIE. */
+static bool read_cie(struct cfi *cfi, struct cfi_cie *cie, struct cursor cursor)
 {
-	uint8_t version = reader_u8(&reader);
-	const char *augmentation = (const char *)reader.at;
-	const uint8_t *nul = memchr(reader.at, 0, reader_left(&reader));
-	if (!nul || (version != 1 && version != 3 && version != 4))
+	uint8_t version = cursor_u8(&cursor);
+	const char *augmentation = cursor_string(&cursor);
+	if (!augmentation || (version != 1 && version != 3 && version != 4))
 		return false;
-	reader.at = nul + 1;
 	cie->address_size = cfi->arch->word;
 	if (version == 4) {
-		cie->address_size = reader_u8(&reader);
-		if (reader_u8(&reader) != 0) /* segmented addresses */
+		cie->address_size = cursor_u8(&cursor);
+		if (cursor_u8(&cursor) != 0) /* segmented addresses */
 			return false;
 	}
 	if (cie->address_size != 8 && cie->address_size != 4)
 		return false;
 	if (strcmp(augmentation, "eh") == 0) /* GCC 2: an address of no use */
-		reader_skip(&reader, cie->address_size);
-	cie->code_align = reader_uleb(&reader);
-	cie->data_align = reader_sleb(&reader);
-	uint64_t return_register = version == 1 ? reader_u8(&reader) : reader_uleb(&reader);
+		cursor_skip(&cursor, cie->address_size);
+	cie->code_align = cursor_uleb(&cursor);
+	cie->data_align = cursor_sleb(&cursor);
+	uint64_t return_register = version == 1 ? cursor_u8(&cursor) : cursor_uleb(&cursor);
 	if (return_register != cfi->arch->dwarf_ra)
 		return false;
 	if (augmentation[0] == 'z') {
 		cie->has_length = true;
-		read_augmentation(cie, &reader, augmentation);
+		read_augmentation(cie, &cursor, augmentation);
 	} else if (augmentation[0] && strcmp(augmentation, "eh") != 0) {
 		return false; /* nobody knows where its instructions begin */
 	}
-	return !reader.bad && cfi_run_initial(cfi, cie, reader);
+	return !cursor.bad && cfi_run_initial(cfi, cie, cursor);
 }
 
 /* --- entries --- */
@@ -141,42 +139,42 @@ struct entry {
 	uint64_t id_offset; /* of the field behind the length */
 	uint64_t id;
 	bool is_cie;
-	struct reader body; /* behind the id */
+	struct cursor body; /* behind the id */
 };
 
 /* Reads the head of the entry at `offset` and returns where the next one begins; 0 when the section ends here. */
 static uint64_t read_entry(const struct cfi_section *section, uint64_t offset, struct entry *entry)
 {
-	struct reader reader = {.at = section->data + offset, .end = section->data + section->size};
+	struct cursor cursor = {.at = section->data + offset, .end = section->data + section->size};
 	unsigned id_size = 4;
-	uint64_t length = reader_uint(&reader, 4);
+	uint64_t length = cursor_number(&cursor, 4);
 	if (length == 0xffffffff) {
 		id_size = 8;
-		length = reader_uint(&reader, 8);
+		length = cursor_number(&cursor, 8);
 	}
-	if (reader.bad || length > reader_left(&reader))
+	if (cursor.bad || length > cursor_left(&cursor))
 		return 0;
-	reader.end = reader.at + length;
+	cursor.end = cursor.at + length;
 	entry->offset = offset;
-	entry->id_offset = (uint64_t)(reader.at - section->data);
+	entry->id_offset = (uint64_t)(cursor.at - section->data);
 	entry->is_cie = false;
 	uint64_t next = entry->id_offset + length;
 	if (length == 0 && section->ends_at_zero)
 		return 0;
 	if (length == 0) { /* end of one object file's part, others may follow */
-		entry->body = (struct reader){.at = reader.at, .end = reader.at};
+		entry->body = (struct cursor){.at = cursor.at, .end = cursor.at};
 		entry->body.bad = true;
 		return next;
 	}
 	/* In .eh_frame the field has 4 bytes in both formats in practice; only .debug_frame widens it. */
 	if (!section->is_debug_frame)
 		id_size = 4;
-	entry->id = reader_uint(&reader, id_size);
+	entry->id = cursor_number(&cursor, id_size);
 	if (section->is_debug_frame)
 		entry->is_cie = entry->id == (id_size == 8 ? UINT64_MAX : 0xffffffff);
 	else
 		entry->is_cie = entry->id == 0;
-	entry->body = reader;
+	entry->body = cursor;
 	return next;
 }
 
@@ -220,7 +218,7 @@ void cfi_add(struct cfi *cfi, struct cfi_function function, uint64_t size)
 	cfi->functions[cfi->function_count++] = function;
 }
 
-static void read_fde(struct cfi *cfi, const struct cfi_section *section, uint32_t cie_index, struct reader body)
+static void read_fde(struct cfi *cfi, const struct cfi_section *section, uint32_t cie_index, struct cursor body)
 {
 	const struct cfi_cie *cie = &cfi->cies[cie_index];
 	uint64_t start, size;
@@ -228,7 +226,7 @@ static void read_fde(struct cfi *cfi, const struct cfi_section *section, uint32_
 		return;
 	size = pointer_bits(&body, cie->encoding, cie->address_size);
 	if (cie->has_length)
-		reader_skip(&body, reader_uleb(&body));
+		cursor_skip(&body, cursor_uleb(&body));
 	/* Linkers leave the entries of functions they dropped in .debug_frame, at address 0. */
 	if (body.bad || (section->is_debug_frame && start == 0))
 		return;
@@ -236,7 +234,7 @@ static void read_fde(struct cfi *cfi, const struct cfi_section *section, uint32_
 		.start = start,
 		.cie = cie_index,
 		.program = (uint32_t)(body.at - section->data),
-		.program_size = (uint32_t)reader_left(&body),
+		.program_size = (uint32_t)cursor_left(&body),
 	};
 	cfi_add(cfi, function, size);
 }

@@ -7,8 +7,8 @@
 #ifndef WICK_UNWIND_CFI_H
 #define WICK_UNWIND_CFI_H
 
+#include "base/cursor.h"
 #include "base/index_map.h"
-#include "unwind/reader.h"
 #include "unwind/table.h"
 
 struct cfi_section {
@@ -93,7 +93,7 @@ void cfi_sort(struct cfi *cfi);
 void cfi_merge(struct cfi *cfi, size_t sorted);
 
 /* A pointer in one of the encodings of .eh_frame. False when it is omitted, indirect or malformed. */
-bool cfi_pointer(struct reader *reader, const struct cfi_section *section, uint8_t encoding, uint8_t address_size,
+bool cfi_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding, uint8_t address_size,
 		 uint64_t function, uint64_t *ret_value);
 
 /* Takes what holds from an address on. */
@@ -102,6 +102,6 @@ typedef void (*cfi_sink)(void *context, uint64_t address, const struct cfi_cie *
 /* Runs the program of a function. From where it is damaged on, `state` is NULL. */
 void cfi_run(const struct cfi *cfi, const struct cfi_function *function, cfi_sink sink, void *context);
 /* Runs the initial instructions of a CIE, which fill cie->initial. False when they are damaged. */
-bool cfi_run_initial(const struct cfi *cfi, struct cfi_cie *cie, struct reader program);
+bool cfi_run_initial(const struct cfi *cfi, struct cfi_cie *cie, struct cursor program);
 
 #endif

@@ -8,7 +8,7 @@ enum { REMEMBER_MAX = 16 };
 struct program {
 	const struct cfi *cfi;
 	const struct cfi_cie *cie;
-	struct reader code;
+	struct cursor code;
 	struct cfi_state state;
 	uint64_t location, end;
 	bool changed; /* since the state was last told */
@@ -78,13 +78,13 @@ static void restore(struct program *program, uint64_t dwarf_register)
 
 static struct cfi_rule read_expression(struct program *program, enum unwind_how how)
 {
-	uint64_t size = reader_uleb(&program->code);
+	uint64_t size = cursor_uleb(&program->code);
 	struct cfi_rule rule = {
 		.how = (uint8_t)how,
 		.size = (uint32_t)size,
 		.value = program->code.at - program->cie->section->data,
 	};
-	reader_skip(&program->code, size);
+	cursor_skip(&program->code, size);
 	return rule;
 }
 
@@ -139,8 +139,8 @@ static void set_location(struct program *program)
 
 static void set_by_register(struct program *program, uint8_t instruction)
 {
-	struct reader *code = &program->code;
-	uint64_t dwarf_register = reader_uleb(code);
+	struct cursor *code = &program->code;
+	uint64_t dwarf_register = cursor_uleb(code);
 	struct cfi_rule rule = {0};
 	switch (instruction) {
 	case DW_CFA_undefined:
@@ -151,7 +151,7 @@ static void set_by_register(struct program *program, uint8_t instruction)
 		break;
 	case DW_CFA_register:
 		rule.how = UNWIND_HOW_REGISTER;
-		rule.dwarf_register = register_number(reader_uleb(code));
+		rule.dwarf_register = register_number(cursor_uleb(code));
 		break;
 	case DW_CFA_expression:
 		rule = read_expression(program, UNWIND_HOW_AT_EXPRESSION);
@@ -160,10 +160,10 @@ static void set_by_register(struct program *program, uint8_t instruction)
 		rule = read_expression(program, UNWIND_HOW_EXPRESSION);
 		break;
 	case DW_CFA_val_offset:
-		rule = (struct cfi_rule){.how = UNWIND_HOW_CFA, .value = scaled(program, (int64_t)reader_uleb(code))};
+		rule = (struct cfi_rule){.how = UNWIND_HOW_CFA, .value = scaled(program, (int64_t)cursor_uleb(code))};
 		break;
 	case DW_CFA_val_offset_sf:
-		rule = (struct cfi_rule){.how = UNWIND_HOW_CFA, .value = scaled(program, reader_sleb(code))};
+		rule = (struct cfi_rule){.how = UNWIND_HOW_CFA, .value = scaled(program, cursor_sleb(code))};
 		break;
 	}
 	set_column(program, dwarf_register, rule);
@@ -171,43 +171,43 @@ static void set_by_register(struct program *program, uint8_t instruction)
 
 static void run_rare(struct program *program, uint8_t instruction)
 {
-	struct reader *code = &program->code;
+	struct cursor *code = &program->code;
 	uint64_t number;
 	switch (instruction) {
 	case DW_CFA_set_loc:
 		set_location(program);
 		break;
 	case DW_CFA_advance_loc8:
-		advance(program, reader_uint(code, 8));
+		advance(program, cursor_number(code, 8));
 		break;
 	case DW_CFA_offset_extended:
-		number = reader_uleb(code);
-		set_offset(program, number, (int64_t)reader_uleb(code));
+		number = cursor_uleb(code);
+		set_offset(program, number, (int64_t)cursor_uleb(code));
 		break;
 	case DW_CFA_offset_extended_sf:
-		number = reader_uleb(code);
-		set_offset(program, number, reader_sleb(code));
+		number = cursor_uleb(code);
+		set_offset(program, number, cursor_sleb(code));
 		break;
 	case DW_CFA_negative_offset_extended:
-		number = reader_uleb(code);
-		set_offset(program, number, -(int64_t)(reader_uleb(code) & INT64_MAX));
+		number = cursor_uleb(code);
+		set_offset(program, number, -(int64_t)(cursor_uleb(code) & INT64_MAX));
 		break;
 	case DW_CFA_restore_extended:
-		restore(program, reader_uleb(code));
+		restore(program, cursor_uleb(code));
 		break;
 	case DW_CFA_def_cfa_sf:
-		number = reader_uleb(code);
-		set_cfa(program, number, scaled(program, reader_sleb(code)));
+		number = cursor_uleb(code);
+		set_cfa(program, number, scaled(program, cursor_sleb(code)));
 		break;
 	case DW_CFA_def_cfa_offset_sf:
-		set_half_cfa(program, false, 0, scaled(program, reader_sleb(code)));
+		set_half_cfa(program, false, 0, scaled(program, cursor_sleb(code)));
 		break;
 	case DW_CFA_def_cfa_expression:
 		program->state.cfa = read_expression(program, UNWIND_HOW_EXPRESSION);
 		program->changed = true;
 		break;
 	case DW_CFA_args_size:
-		reader_uleb(code);
+		cursor_uleb(code);
 		break;
 	case DW_CFA_negate_ra_state:
 		break;
@@ -223,7 +223,7 @@ static void run_rare(struct program *program, uint8_t instruction)
 
 static void run_instruction(struct program *program, uint8_t instruction)
 {
-	struct reader *code = &program->code;
+	struct cursor *code = &program->code;
 	uint8_t operand = instruction & 0x3f;
 	uint64_t number;
 	switch (instruction & 0xc0) {
@@ -231,7 +231,7 @@ static void run_instruction(struct program *program, uint8_t instruction)
 		advance(program, operand);
 		return;
 	case DW_CFA_offset:
-		set_offset(program, operand, (int64_t)reader_uleb(code));
+		set_offset(program, operand, (int64_t)cursor_uleb(code));
 		return;
 	case DW_CFA_restore:
 		restore(program, operand);
@@ -243,17 +243,17 @@ static void run_instruction(struct program *program, uint8_t instruction)
 	case DW_CFA_advance_loc1:
 	case DW_CFA_advance_loc2:
 	case DW_CFA_advance_loc4:
-		advance(program, reader_uint(code, 1u << (instruction - DW_CFA_advance_loc1)));
+		advance(program, cursor_number(code, 1u << (instruction - DW_CFA_advance_loc1)));
 		break;
 	case DW_CFA_def_cfa:
-		number = reader_uleb(code);
-		set_cfa(program, number, (int64_t)reader_uleb(code));
+		number = cursor_uleb(code);
+		set_cfa(program, number, (int64_t)cursor_uleb(code));
 		break;
 	case DW_CFA_def_cfa_register:
-		set_half_cfa(program, true, reader_uleb(code), 0);
+		set_half_cfa(program, true, cursor_uleb(code), 0);
 		break;
 	case DW_CFA_def_cfa_offset:
-		set_half_cfa(program, false, 0, (int64_t)reader_uleb(code));
+		set_half_cfa(program, false, 0, (int64_t)cursor_uleb(code));
 		break;
 	case DW_CFA_remember_state:
 		remember(program);
@@ -269,8 +269,8 @@ static void run_instruction(struct program *program, uint8_t instruction)
 /* Until the end of the instructions or of the function, or until something is wrong. */
 static void run(struct program *program)
 {
-	while (reader_left(&program->code) && program->location < program->end && !program->bad) {
-		run_instruction(program, reader_u8(&program->code));
+	while (cursor_left(&program->code) && program->location < program->end && !program->bad) {
+		run_instruction(program, cursor_u8(&program->code));
 		program->bad = program->bad || program->code.bad;
 	}
 }
@@ -282,7 +282,7 @@ void cfi_run(const struct cfi *cfi, const struct cfi_function *function, cfi_sin
 	struct program program;
 	program.cfi = cfi;
 	program.cie = cie;
-	program.code = (struct reader){.at = begin, .end = begin + function->program_size};
+	program.code = (struct cursor){.at = begin, .end = begin + function->program_size};
 	program.state = cie->initial;
 	program.location = function->start;
 	program.end = function->start + function->size;
@@ -298,7 +298,7 @@ void cfi_run(const struct cfi *cfi, const struct cfi_function *function, cfi_sin
 		sink(context, program.location, cie, &program.state);
 }
 
-bool cfi_run_initial(const struct cfi *cfi, struct cfi_cie *cie, struct reader code)
+bool cfi_run_initial(const struct cfi *cfi, struct cfi_cie *cie, struct cursor code)
 {
 	struct program program = {
 		.cfi = cfi,

@@ -1,14 +1,14 @@
 #include "unwind/expression.h"
 
+#include "base/cursor.h"
 #include "unwind/dwarf_op.h"
-#include "unwind/reader.h"
 
 /* Real expressions have a dozen operations; branches backwards could make any number of them. */
 enum { DEPTH_MAX = 32, OPERATIONS_MAX = 512 };
 
 struct machine {
 	const struct expression_frame *frame;
-	struct reader code;
+	struct cursor code;
 	const uint8_t *begin;
 	uint64_t stack[DEPTH_MAX];
 	unsigned depth;
@@ -66,7 +66,7 @@ static void dereference(struct machine *machine, unsigned size)
 
 static void branch(struct machine *machine, bool taken)
 {
-	int64_t distance = reader_int(&machine->code, 2);
+	int64_t distance = cursor_int(&machine->code, 2);
 	if (!taken)
 		return;
 	if (distance < machine->begin - machine->code.at || distance > machine->code.end - machine->code.at)
@@ -133,15 +133,15 @@ static uint64_t binary(struct machine *machine, uint8_t operation, uint64_t a, u
 }
 
 /* DW_OP_const1u … DW_OP_consts. */
-static uint64_t constant(struct reader *code, uint8_t operation)
+static uint64_t constant(struct cursor *code, uint8_t operation)
 {
 	if (operation == DW_OP_constu)
-		return reader_uleb(code);
+		return cursor_uleb(code);
 	if (operation == DW_OP_consts)
-		return (uint64_t)reader_sleb(code);
+		return (uint64_t)cursor_sleb(code);
 	unsigned size = 1u << (operation - DW_OP_const1u) / 2;
 	bool is_signed = (operation - DW_OP_const1u) & 1;
-	return is_signed ? (uint64_t)reader_int(code, size) : reader_uint(code, size);
+	return is_signed ? (uint64_t)cursor_int(code, size) : cursor_number(code, size);
 }
 
 static void rotate(struct machine *machine)
@@ -168,7 +168,7 @@ static void run_stack_operation(struct machine *machine, uint8_t operation)
 		pick(machine, operation == DW_OP_over);
 		break;
 	case DW_OP_pick:
-		pick(machine, reader_u8(&machine->code));
+		pick(machine, cursor_u8(&machine->code));
 		break;
 	case DW_OP_drop:
 		pop(machine);
@@ -196,17 +196,17 @@ static void run_stack_operation(struct machine *machine, uint8_t operation)
 
 static void run_operation(struct machine *machine, uint8_t operation)
 {
-	struct reader *code = &machine->code;
+	struct cursor *code = &machine->code;
 	uint64_t top;
 	switch (operation) {
 	case DW_OP_addr:
-		push(machine, reader_uint(code, 8) + machine->frame->bias);
+		push(machine, cursor_number(code, 8) + machine->frame->bias);
 		break;
 	case DW_OP_deref:
 		dereference(machine, machine->frame->arch->word);
 		break;
 	case DW_OP_deref_size:
-		dereference(machine, reader_u8(code));
+		dereference(machine, cursor_u8(code));
 		break;
 	case DW_OP_const1u ... DW_OP_consts:
 		push(machine, constant(code, operation));
@@ -215,14 +215,14 @@ static void run_operation(struct machine *machine, uint8_t operation)
 		push(machine, operation - DW_OP_lit0);
 		break;
 	case DW_OP_breg0 ... DW_OP_breg31:
-		push_register(machine, operation - DW_OP_breg0, reader_sleb(code));
+		push_register(machine, operation - DW_OP_breg0, cursor_sleb(code));
 		break;
 	case DW_OP_bregx:
-		top = reader_uleb(code);
-		push_register(machine, top, reader_sleb(code));
+		top = cursor_uleb(code);
+		push_register(machine, top, cursor_sleb(code));
 		break;
 	case DW_OP_plus_uconst:
-		push(machine, pop(machine) + reader_uleb(code));
+		push(machine, pop(machine) + cursor_uleb(code));
 		break;
 	case DW_OP_and:
 	case DW_OP_div:
@@ -256,7 +256,7 @@ enum expression_result expression_evaluate(const struct expression_frame *frame,
 	for (unsigned count = 0; machine.code.at < machine.code.end && machine.result == EXPRESSION_OK; count++) {
 		if (count == OPERATIONS_MAX)
 			return EXPRESSION_BAD;
-		run_operation(&machine, reader_u8(&machine.code));
+		run_operation(&machine, cursor_u8(&machine.code));
 		if (machine.code.bad)
 			return EXPRESSION_BAD;
 	}
@@ -267,11 +267,11 @@ enum expression_result expression_evaluate(const struct expression_frame *frame,
 }
 
 /* "plus_uconst N", or a constant and "plus". */
-static bool read_addend(struct reader *code, int64_t *ret_addend)
+static bool read_addend(struct cursor *code, int64_t *ret_addend)
 {
-	uint8_t operation = reader_u8(code);
+	uint8_t operation = cursor_u8(code);
 	if (operation == DW_OP_plus_uconst) {
-		*ret_addend = (int64_t)reader_uleb(code);
+		*ret_addend = (int64_t)cursor_uleb(code);
 		return true;
 	}
 	if (operation >= DW_OP_lit0 && operation <= DW_OP_lit0 + 31)
@@ -280,23 +280,23 @@ static bool read_addend(struct reader *code, int64_t *ret_addend)
 		*ret_addend = (int64_t)constant(code, operation);
 	else
 		return false;
-	return reader_u8(code) == DW_OP_plus;
+	return cursor_u8(code) == DW_OP_plus;
 }
 
 bool expression_is_simple(const uint8_t *bytes, size_t size, struct expression_simple *ret_simple)
 {
-	struct reader code = {.at = bytes, .end = bytes + size};
-	uint8_t operation = reader_u8(&code);
+	struct cursor code = {.at = bytes, .end = bytes + size};
+	uint8_t operation = cursor_u8(&code);
 	if (operation < DW_OP_breg0 || operation > DW_OP_breg31)
 		return false;
-	struct expression_simple simple = {.dwarf_register = operation - DW_OP_breg0, .offset = reader_sleb(&code)};
-	if (reader_left(&code) && *code.at == DW_OP_deref) {
+	struct expression_simple simple = {.dwarf_register = operation - DW_OP_breg0, .offset = cursor_sleb(&code)};
+	if (cursor_left(&code) && *code.at == DW_OP_deref) {
 		simple.dereferenced = true;
 		code.at++;
 	}
-	if (reader_left(&code) && !read_addend(&code, &simple.addend))
+	if (cursor_left(&code) && !read_addend(&code, &simple.addend))
 		return false;
-	if (code.bad || reader_left(&code))
+	if (code.bad || cursor_left(&code))
 		return false;
 	if (!simple.dereferenced) {
 		simple.offset = (int64_t)((uint64_t)simple.offset + (uint64_t)simple.addend);

@@ -53,7 +53,7 @@ static uint32_t offset_of(const struct go_program *go, uint64_t index)
 
 /* How far the stack pointer went, from an address on; false at the end of the function. */
 struct deltas {
-	struct reader reader;
+	struct cursor cursor;
 	uint64_t address;
 	int64_t value;
 	bool began;
@@ -64,7 +64,7 @@ static bool begin_deltas(const struct go_program *go, const struct function *fun
 	if (!function->deltas || function->deltas >= go->delta_bytes)
 		return false;
 	*ret_deltas = (struct deltas){
-		.reader = {.at = go->deltas + function->deltas, .end = go->deltas + go->delta_bytes},
+		.cursor = {.at = go->deltas + function->deltas, .end = go->deltas + go->delta_bytes},
 		.address = go->text + function->entry,
 		.value = -1,
 	};
@@ -74,14 +74,14 @@ static bool begin_deltas(const struct go_program *go, const struct function *fun
 /* Fills in the value and its first address; `address` is behind its last one then. */
 static bool next_delta(const struct go_program *go, struct deltas *deltas, uint64_t *ret_from)
 {
-	uint64_t change = reader_uleb(&deltas->reader);
+	uint64_t change = cursor_uleb(&deltas->cursor);
 	if (!change && deltas->began)
 		return false;
 	deltas->began = true;
 	deltas->value += (int64_t)(change >> 1) ^ -(int64_t)(change & 1);
 	*ret_from = deltas->address;
-	deltas->address += reader_uleb(&deltas->reader) * go->quantum;
-	return !deltas->reader.bad && deltas->address > *ret_from && deltas->value >= 0 &&
+	deltas->address += cursor_uleb(&deltas->cursor) * go->quantum;
+	return !deltas->cursor.bad && deltas->address > *ret_from && deltas->value >= 0 &&
 	       deltas->value < INT32_MAX / 2;
 }
 

@@ -1,9 +1,9 @@
 /*
- * Reading little-endian bytes that may end anywhere: a read behind the end gives 0, moves to the end and sets `bad`, so
- * that a caller may check once after several reads.
+ * Reads little-endian bytes that may end anywhere. A read past the end returns 0 or NULL, moves to the end and sets
+ * `bad`, so that a caller can check once after several reads.
  */
-#ifndef WICK_DWARF_CURSOR_H
-#define WICK_DWARF_CURSOR_H
+#ifndef WICK_BASE_CURSOR_H
+#define WICK_BASE_CURSOR_H
 
 #include <endian.h>
 #include <stdbool.h>
@@ -21,7 +21,12 @@ struct cursor {
 	bool bad;
 };
 
-/* From `offset` of the span to its end; bad when the offset is behind it. */
+static inline struct cursor cursor_over(const void *data, size_t size)
+{
+	return (struct cursor){.at = data, .end = (const uint8_t *)data + size};
+}
+
+/* From `offset` of the span to its end; bad if there is nothing at the offset. */
 static inline struct cursor cursor_at(struct span span, uint64_t offset)
 {
 	static const uint8_t nothing[1];
@@ -49,7 +54,28 @@ static inline void cursor_skip(struct cursor *cursor, uint64_t count)
 		cursor->at += count;
 }
 
-/* A number of `size` bytes: 0 to 4, or 8. */
+/* The next `size` bytes, or NULL if there are fewer. */
+static inline const uint8_t *cursor_bytes(struct cursor *cursor, uint64_t size)
+{
+	const uint8_t *bytes = cursor->at;
+	if (cursor_left(cursor) < size) {
+		cursor_fail(cursor);
+		return NULL;
+	}
+	cursor->at += size;
+	return bytes;
+}
+
+/* Copies the next `size` bytes to `to`. False, and nothing is copied, if there are fewer. */
+static inline bool cursor_copy(struct cursor *cursor, void *to, size_t size)
+{
+	const uint8_t *bytes = cursor_bytes(cursor, size);
+	if (bytes)
+		memcpy(to, bytes, size);
+	return bytes;
+}
+
+/* A number of `size` bytes, at most 8. Sizes 1, 4 and 8 are the fast ones. */
 static inline uint64_t cursor_number(struct cursor *cursor, unsigned size)
 {
 	uint64_t value = 0;
@@ -77,6 +103,13 @@ static inline uint64_t cursor_number(struct cursor *cursor, unsigned size)
 	}
 	cursor->at += size;
 	return value;
+}
+
+/* A signed number of 1 to 8 bytes. */
+static inline int64_t cursor_int(struct cursor *cursor, unsigned size)
+{
+	unsigned unused = 64 - 8 * size;
+	return (int64_t)(cursor_number(cursor, size) << unused) >> unused;
 }
 
 static inline uint8_t cursor_u8(struct cursor *cursor)
@@ -151,16 +184,6 @@ static inline const char *cursor_string(struct cursor *cursor)
 	}
 	cursor->at = nul + 1;
 	return (const char *)start;
-}
-
-/* The length that begins a unit (section 7.4): 4 bytes, or 0xffffffff and 8. */
-static inline uint64_t cursor_unit_length(struct cursor *cursor, uint8_t *ret_offset_size)
-{
-	uint32_t length = cursor_u32(cursor);
-	*ret_offset_size = length == 0xffffffff ? 8 : 4;
-	if (length >= 0xfffffff0 && length != 0xffffffff)
-		cursor_fail(cursor);
-	return length == 0xffffffff ? cursor_u64(cursor) : length;
 }
 
 #endif
