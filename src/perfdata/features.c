@@ -3,6 +3,7 @@
  * alike.
  */
 #include "base/buf.h"
+#include "base/cursor.h"
 #include "perfdata/reader.h"
 
 #include <inttypes.h>
@@ -11,45 +12,16 @@
 #define PMUS_MAX 4096u
 #define SIMPLEPERF_EVENTS_MAX 4096u
 
-/* What is left of a section. After a failed take everything fails. */
-struct section {
-	const uint8_t *at, *end;
-	bool failed;
-};
-
-static const uint8_t *take(struct section *section, size_t size)
-{
-	if (section->failed || size > (size_t)(section->end - section->at)) {
-		section->failed = true;
-		return NULL;
-	}
-	const uint8_t *bytes = section->at;
-	section->at += size;
-	return bytes;
-}
-
-static uint32_t take32(struct section *section)
-{
-	const uint8_t *bytes = take(section, 4);
-	return bytes ? bytes_load32(bytes) : 0;
-}
-
-static uint64_t take64(struct section *section)
-{
-	const uint8_t *bytes = take(section, 8);
-	return bytes ? bytes_load64(bytes) : 0;
-}
-
 /* A length, then that many bytes with a text that may end before. "" on failure. */
-static const char *take_text(struct section *section, size_t *ret_length)
+static const char *take_text(struct cursor *section, size_t *ret_length)
 {
-	uint32_t size = take32(section);
-	const char *text = (const char *)take(section, size);
+	uint32_t size = cursor_u32(section);
+	const char *text = (const char *)cursor_bytes(section, size);
 	*ret_length = text ? strnlen(text, size) : 0;
 	return text ? text : "";
 }
 
-static void add_text(struct section *section, struct buf *out)
+static void add_text(struct cursor *section, struct buf *out)
 {
 	size_t length;
 	const char *text = take_text(section, &length);
@@ -71,54 +43,54 @@ static void __attribute__((format(printf, 3, 4))) fact(struct perfdata *data, co
 	fact_of_buf(data, name, &text);
 }
 
-static void text_fact(struct perfdata *data, struct section *section, const char *name)
+static void text_fact(struct perfdata *data, struct cursor *section, const char *name)
 {
 	size_t length;
 	const char *text = take_text(section, &length);
-	if (!section->failed)
+	if (!section->bad)
 		perfdata_add_fact(data, name, text, length);
 }
 
-static void take_arch(struct perfdata *data, struct section *section)
+static void take_arch(struct perfdata *data, struct cursor *section)
 {
 	text_fact(data, section, "arch");
-	if (!section->failed && data->fact_count)
+	if (!section->bad && data->fact_count)
 		data->arch = data->facts[data->fact_count - 1].text;
 }
 
-static void take_cpus(struct perfdata *data, struct section *section)
+static void take_cpus(struct perfdata *data, struct cursor *section)
 {
-	uint32_t available = take32(section), online = take32(section);
-	if (section->failed)
+	uint32_t available = cursor_u32(section), online = cursor_u32(section);
+	if (section->bad)
 		return;
 	fact(data, "nrcpus online", "%u", online);
 	fact(data, "nrcpus avail", "%u", available);
 }
 
 /* A count and as many texts, each a fact of its own or all in one. */
-static void take_texts(struct perfdata *data, struct section *section, const char *name, bool joined)
+static void take_texts(struct perfdata *data, struct cursor *section, const char *name, bool joined)
 {
 	CLEANUP_BUF struct buf text = {0};
-	uint32_t count = take32(section);
-	for (uint32_t i = 0; i < count && !section->failed; i++) {
+	uint32_t count = cursor_u32(section);
+	for (uint32_t i = 0; i < count && !section->bad; i++) {
 		if (text.size)
 			buf_char(&text, ' ');
 		add_text(section, &text);
-		if (!joined && !section->failed) {
+		if (!joined && !section->bad) {
 			fact_of_buf(data, name, &text);
 			buf_clear(&text);
 		}
 	}
-	if (joined && !section->failed)
+	if (joined && !section->bad)
 		fact_of_buf(data, name, &text);
 }
 
-static void take_command_line(struct perfdata *data, struct section *section)
+static void take_command_line(struct perfdata *data, struct cursor *section)
 {
 	take_texts(data, section, "cmdline", true);
 }
 
-static void take_topology(struct perfdata *data, struct section *section)
+static void take_topology(struct perfdata *data, struct cursor *section)
 {
 	take_texts(data, section, "sibling sockets", false);
 	take_texts(data, section, "sibling threads", false);
@@ -133,16 +105,16 @@ static uint32_t described_source(struct perfdata *data, uint32_t index, uint32_t
 	return count == data->sources.count ? index : SOURCE_NONE;
 }
 
-static void take_event_names(struct perfdata *data, struct section *section)
+static void take_event_names(struct perfdata *data, struct cursor *section)
 {
-	uint32_t count = take32(section), attr_size = take32(section);
-	for (uint32_t i = 0; i < count && !section->failed; i++) {
-		take(section, attr_size);
-		uint32_t id_count = take32(section);
+	uint32_t count = cursor_u32(section), attr_size = cursor_u32(section);
+	for (uint32_t i = 0; i < count && !section->bad; i++) {
+		cursor_skip(section, attr_size);
+		uint32_t id_count = cursor_u32(section);
 		size_t length;
 		const char *name = take_text(section, &length);
-		const uint8_t *ids = take(section, (size_t)id_count * 8);
-		if (section->failed)
+		const uint8_t *ids = cursor_bytes(section, (size_t)id_count * 8);
+		if (section->bad)
 			return;
 		uint32_t source = described_source(data, i, count, ids, id_count);
 		/* Some writers give the ids only here. */
@@ -154,16 +126,16 @@ static void take_event_names(struct perfdata *data, struct section *section)
 	}
 }
 
-static void take_numa(struct perfdata *data, struct section *section)
+static void take_numa(struct perfdata *data, struct cursor *section)
 {
-	uint32_t count = take32(section);
-	for (uint32_t i = 0; i < count && !section->failed; i++) {
-		uint32_t node = take32(section);
-		uint64_t total = take64(section), unused = take64(section);
+	uint32_t count = cursor_u32(section);
+	for (uint32_t i = 0; i < count && !section->bad; i++) {
+		uint32_t node = cursor_u32(section);
+		uint64_t total = cursor_u64(section), unused = cursor_u64(section);
 		size_t length;
 		const char *cpus = take_text(section, &length);
 		char name[40];
-		if (section->failed)
+		if (section->bad)
 			return;
 		snprintf(name, sizeof name, "node%u meminfo", node);
 		fact(data, name, "total = %" PRIu64 " kB, free = %" PRIu64 " kB", total, unused);
@@ -172,17 +144,17 @@ static void take_numa(struct perfdata *data, struct section *section)
 	}
 }
 
-static void take_pmus(struct perfdata *data, struct section *section)
+static void take_pmus(struct perfdata *data, struct cursor *section)
 {
 	CLEANUP_BUF struct buf text = {0};
-	uint32_t count = take32(section);
+	uint32_t count = cursor_u32(section);
 	if (data->pmu_count || count > PMUS_MAX)
 		return;
-	for (uint32_t i = 0; i < count && !section->failed; i++) {
-		uint32_t type = take32(section);
+	for (uint32_t i = 0; i < count && !section->bad; i++) {
+		uint32_t type = cursor_u32(section);
 		size_t length;
 		const char *name = take_text(section, &length);
-		if (section->failed)
+		if (section->bad)
 			break;
 		MEM_ROOM(data->pmus, data->pmu_count, data->pmu_capacity);
 		data->pmus[data->pmu_count++] = (struct pmu){type, arena_copy(&data->arena, name, length)};
@@ -192,14 +164,14 @@ static void take_pmus(struct perfdata *data, struct section *section)
 	perfdata_name_sources(data, 0);
 }
 
-static void take_groups(struct perfdata *data, struct section *section)
+static void take_groups(struct perfdata *data, struct cursor *section)
 {
-	uint32_t count = take32(section), next = 0;
-	for (uint32_t i = 0; i < count && !section->failed; i++) {
+	uint32_t count = cursor_u32(section), next = 0;
+	for (uint32_t i = 0; i < count && !section->bad; i++) {
 		size_t length;
 		const char *name = take_text(section, &length);
-		uint32_t leader = take32(section), members = take32(section);
-		if (section->failed || leader < next || leader >= data->sources.count ||
+		uint32_t leader = cursor_u32(section), members = cursor_u32(section);
+		if (section->bad || leader < next || leader >= data->sources.count ||
 		    members > data->sources.count - leader)
 			return;
 		next = leader + members;
@@ -212,13 +184,13 @@ static void take_groups(struct perfdata *data, struct section *section)
 	}
 }
 
-static void take_caches(struct perfdata *data, struct section *section)
+static void take_caches(struct perfdata *data, struct cursor *section)
 {
-	uint32_t version = take32(section), count = take32(section);
-	for (uint32_t i = 0; i < count && version == 1 && !section->failed; i++) {
+	uint32_t version = cursor_u32(section), count = cursor_u32(section);
+	for (uint32_t i = 0; i < count && version == 1 && !section->bad; i++) {
 		CLEANUP_BUF struct buf text = {0};
-		uint32_t level = take32(section);
-		take(section, 12); /* line size, sets, ways */
+		uint32_t level = cursor_u32(section);
+		cursor_skip(section, 12); /* line size, sets, ways */
 		buf_printf(&text, "L%u ", level);
 		add_text(section, &text);
 		buf_char(&text, ' ');
@@ -226,15 +198,15 @@ static void take_caches(struct perfdata *data, struct section *section)
 		buf_str(&text, " [");
 		add_text(section, &text);
 		buf_char(&text, ']');
-		if (!section->failed)
+		if (!section->bad)
 			fact_of_buf(data, "cpu cache", &text);
 	}
 }
 
-static void take_sample_time(struct perfdata *data, struct section *section)
+static void take_sample_time(struct perfdata *data, struct cursor *section)
 {
-	uint64_t first = take64(section), last = take64(section);
-	if (section->failed)
+	uint64_t first = cursor_u64(section), last = cursor_u64(section);
+	if (section->bad)
 		return;
 	fact(data, "time of first sample", "%" PRIu64 ".%06" PRIu64, first / 1000000000, first / 1000 % 1000000);
 	fact(data, "time of last sample", "%" PRIu64 ".%06" PRIu64, last / 1000000000, last / 1000 % 1000000);
@@ -243,18 +215,18 @@ static void take_sample_time(struct perfdata *data, struct section *section)
 		     (last - first) / 1000 % 1000);
 }
 
-static void take_clock(struct perfdata *data, struct section *section)
+static void take_clock(struct perfdata *data, struct cursor *section)
 {
-	uint64_t resolution = take64(section);
-	if (!section->failed)
+	uint64_t resolution = cursor_u64(section);
+	if (!section->bad)
 		fact(data, "clock resolution", "%" PRIu64 " ns", resolution);
 }
 
-static void take_clock_data(struct perfdata *data, struct section *section)
+static void take_clock_data(struct perfdata *data, struct cursor *section)
 {
-	uint32_t version = take32(section), clock = take32(section);
-	uint64_t wall = take64(section), time = take64(section);
-	if (section->failed || version != 1)
+	uint32_t version = cursor_u32(section), clock = cursor_u32(section);
+	uint64_t wall = cursor_u64(section), time = cursor_u64(section);
+	if (section->bad || version != 1)
 		return;
 	fact(data, "clockid", "%u", clock);
 	fact(data, "reference time",
@@ -262,25 +234,26 @@ static void take_clock_data(struct perfdata *data, struct section *section)
 	     time % 1000000000, wall / 1000000000, wall % 1000000000);
 }
 
-static void take_memory(struct perfdata *data, struct section *section)
+static void take_memory(struct perfdata *data, struct cursor *section)
 {
-	uint64_t total = take64(section);
-	if (!section->failed)
+	uint64_t total = cursor_u64(section);
+	if (!section->bad)
 		fact(data, "total memory", "%" PRIu64 " kB", total);
 }
 
-static void take_compressed(struct perfdata *data, struct section *section)
+static void take_compressed(struct perfdata *data, struct cursor *section)
 {
-	uint32_t version = take32(section), type = take32(section), level = take32(section), ratio = take32(section);
-	if (!section->failed && version == 1)
+	uint32_t version = cursor_u32(section), type = cursor_u32(section), level = cursor_u32(section),
+		 ratio = cursor_u32(section);
+	if (!section->bad && version == 1)
 		fact(data, "compressed", "%s, level %u, ratio %u", type == 1 ? "zstd" : "unknown", level, ratio);
 }
 
-static void take_capabilities(struct perfdata *data, struct section *section, const char *name)
+static void take_capabilities(struct perfdata *data, struct cursor *section, const char *name)
 {
 	CLEANUP_BUF struct buf text = {0};
-	uint32_t count = take32(section);
-	for (uint32_t i = 0; i < count && !section->failed; i++) {
+	uint32_t count = cursor_u32(section);
+	for (uint32_t i = 0; i < count && !section->bad; i++) {
 		buf_str(&text, text.size ? ", " : "");
 		add_text(section, &text);
 		buf_char(&text, '=');
@@ -290,29 +263,29 @@ static void take_capabilities(struct perfdata *data, struct section *section, co
 		CLEANUP_BUF struct buf pmu = {0};
 		add_text(section, &pmu);
 		buf_str(&pmu, " pmu capabilities");
-		if (!section->failed)
+		if (!section->bad)
 			fact_of_buf(data, pmu.data, &text);
-	} else if (!section->failed) {
+	} else if (!section->bad) {
 		fact_of_buf(data, name, &text);
 	}
 }
 
-static void take_cpu_capabilities(struct perfdata *data, struct section *section)
+static void take_cpu_capabilities(struct perfdata *data, struct cursor *section)
 {
 	take_capabilities(data, section, "cpu pmu capabilities");
 }
 
-static void take_pmu_capabilities(struct perfdata *data, struct section *section)
+static void take_pmu_capabilities(struct perfdata *data, struct cursor *section)
 {
-	uint32_t count = take32(section);
-	for (uint32_t i = 0; i < count && !section->failed; i++)
+	uint32_t count = cursor_u32(section);
+	for (uint32_t i = 0; i < count && !section->bad; i++)
 		take_capabilities(data, section, NULL);
 }
 
-static void take_hybrid(struct perfdata *data, struct section *section)
+static void take_hybrid(struct perfdata *data, struct cursor *section)
 {
-	uint32_t count = take32(section);
-	for (uint32_t i = 0; i < count && !section->failed; i++) {
+	uint32_t count = cursor_u32(section);
+	for (uint32_t i = 0; i < count && !section->bad; i++) {
 		CLEANUP_BUF struct buf name = {0};
 		add_text(section, &name);
 		buf_str(&name, " cpu list");
@@ -320,13 +293,14 @@ static void take_hybrid(struct perfdata *data, struct section *section)
 	}
 }
 
-static void take_build_ids(struct perfdata *data, struct section *section)
+static void take_build_ids(struct perfdata *data, struct cursor *section)
 {
 	while (section->at < section->end) {
 		const uint8_t *record = section->at;
-		const uint8_t *header = take(section, sizeof(struct perf_event_header));
+		const uint8_t *header = cursor_bytes(section, sizeof(struct perf_event_header));
 		uint16_t size = header ? bytes_load16(header + 6) : 0;
-		if (size < sizeof(struct perf_event_header) || !take(section, size - sizeof(struct perf_event_header)))
+		if (size < sizeof(struct perf_event_header) ||
+		    !cursor_bytes(section, size - sizeof(struct perf_event_header)))
 			return;
 		perfdata_add_build_id(data, record, size);
 	}
@@ -352,7 +326,7 @@ static void take_simpleperf_events(struct perfdata *data, const char *text)
 }
 
 /* simpleperf: names and values, each ended by a NUL. */
-static void take_simpleperf(struct perfdata *data, struct section *section)
+static void take_simpleperf(struct perfdata *data, struct cursor *section)
 {
 	while (section->at < section->end) {
 		const char *name = (const char *)section->at;
@@ -367,13 +341,13 @@ static void take_simpleperf(struct perfdata *data, struct section *section)
 			take_simpleperf_events(data, value);
 		else
 			perfdata_add_fact(data, name, value, value_length);
-		take(section, name_length + value_length + 2);
+		cursor_skip(section, name_length + value_length + 2);
 	}
 }
 
 static const struct {
 	const char *text; /* the section is one text, a fact of this name */
-	void (*take)(struct perfdata *data, struct section *section);
+	void (*take)(struct perfdata *data, struct cursor *section);
 } features[] = {
 	[FEATURE_BUILD_ID] = {.take = take_build_ids},
 	[FEATURE_HOSTNAME] = {.text = "hostname"},
@@ -408,7 +382,7 @@ bool features_wanted(unsigned feature)
 
 void features_take(struct perfdata *data, unsigned feature, const uint8_t *bytes, size_t size)
 {
-	struct section section = {bytes, bytes + size, false};
+	struct cursor section = cursor_over(bytes, size);
 	if (!features_wanted(feature) || !size)
 		return;
 	if (features[feature].text)

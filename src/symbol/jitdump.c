@@ -1,5 +1,6 @@
 #include "symbol/jitdump.h"
 
+#include "base/cursor.h"
 #include "base/hash.h"
 #include "base/index_map.h"
 #include "base/mem.h"
@@ -101,13 +102,12 @@ static int compare_lines(const void *a, const void *b)
  */
 static void read_lines(struct reading *reading, struct function *function, uint64_t address)
 {
+	struct cursor cursor = cursor_over(reading->debug, reading->debug_size);
 	struct debug_info header;
-	memcpy(&header, reading->debug, sizeof header);
-	const uint8_t *at = reading->debug + sizeof header, *end = reading->debug + reading->debug_size;
 	reading->debug = NULL;
-	if (header.address != address)
+	if (!cursor_copy(&cursor, &header, sizeof header) || header.address != address)
 		return;
-	size_t most = (size_t)(end - at) / (sizeof(struct debug_entry) + 1);
+	size_t most = cursor_left(&cursor) / (sizeof(struct debug_entry) + 1);
 	most = header.count < most ? header.count : most;
 	most = most < UINT32_MAX ? most : UINT32_MAX;
 	struct line *lines = arena_alloc(&reading->dump->arena, (most + 1) * sizeof *lines, _Alignof(struct line));
@@ -115,16 +115,11 @@ static void read_lines(struct reading *reading, struct function *function, uint6
 	uint32_t count = 0;
 	for (size_t i = 0; i < most; i++) {
 		struct debug_entry entry;
-		if ((size_t)(end - at) <= sizeof entry)
-			break;
-		memcpy(&entry, at, sizeof entry);
-		const char *name = (const char *)at + sizeof entry;
-		size_t length = strnlen(name, (size_t)(end - at) - sizeof entry);
-		if (length == (size_t)(end - at) - sizeof entry)
+		const char *name = cursor_copy(&cursor, &entry, sizeof entry) ? cursor_string(&cursor) : NULL;
+		if (!name)
 			break;
 		if (strcmp(name, "\xff") && (!file || strcmp(name, file)))
-			file = arena_copy(&reading->dump->arena, name, length);
-		at += sizeof entry + length + 1;
+			file = arena_copy(&reading->dump->arena, name, strlen(name));
 		if (entry.address >= address && entry.line >= 0)
 			lines[count++] = (struct line){entry.address - address, file, (uint32_t)entry.line};
 	}
@@ -182,16 +177,13 @@ static uint32_t function_of_index(const struct jitdump *dump, uint64_t code_inde
 static void read_load(struct reading *reading, const struct record *record, const uint8_t *body, size_t size)
 {
 	struct jitdump *dump = reading->dump;
+	struct cursor cursor = cursor_over(body, size);
 	struct load load;
-	if (size < sizeof load || dump->count >= INDEX_NONE)
-		return;
-	memcpy(&load, body, sizeof load);
-	const char *name = (const char *)body + sizeof load;
-	size_t length = strnlen(name, size - sizeof load);
-	if (length == size - sizeof load)
+	const char *name = cursor_copy(&cursor, &load, sizeof load) ? cursor_string(&cursor) : NULL;
+	if (!name || dump->count >= INDEX_NONE)
 		return;
 	struct function function = {
-		.name = arena_copy(&dump->arena, name, length), .size = load.size, .code_index = load.index};
+		.name = arena_copy(&dump->arena, name, strlen(name)), .size = load.size, .code_index = load.index};
 	if (reading->debug)
 		read_lines(reading, &function, load.address);
 	if (reading->unwinding)
