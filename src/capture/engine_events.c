@@ -5,7 +5,7 @@
 
 static bool is_fault(const struct capture_event *event)
 {
-	return event->derive.rule == DERIVE_MINOR_FAULT || event->derive.rule == DERIVE_MAJOR_FAULT;
+	return event->derive.rule == DERIVE_PAGES;
 }
 
 static bool is_suitable(const struct capture_event *event)

@@ -327,8 +327,8 @@ static void ask_to_end(struct recorder *recorder)
 bool recorder_lists_sleepers(const struct recorder *recorder)
 {
 	const struct recorder_options *options = &recorder->options;
-	return options->types & RECORD_WAITS && !options->command &&
-	       (options->types & RECORD_WALL || !options->whole_system);
+	unsigned needs = profile_types_needs(options->types);
+	return needs & TYPE_SWITCHES && !options->command && (needs & TYPE_RUN_TIME || !options->whole_system);
 }
 
 /* What is still under way when the samples have ended. */

@@ -40,7 +40,7 @@ struct recorder_options {
 	bool whole_system;
 	const char *cpus; /* list; NULL: all */
 	struct capture_events *events; /* empty: what the machine has. Names change when only user space is recorded */
-	unsigned types; /* of enum record_type; 0: RECORD_CPU */
+	unsigned types; /* of profile/types.h */
 	const char *weight; /* both as record_types_options has them */
 	bool wakers;
 	uint64_t min_block, max_block; /* nanoseconds: shorter and longer waits are left out; max 0: no limit */

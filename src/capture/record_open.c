@@ -180,7 +180,7 @@ static void describe_waits(const struct recorder *recorder, const struct attr_sh
 {
 	const struct recorder_options *options = &recorder->options;
 	waits->from_exec = shape->enable_on_exec;
-	waits->unseen = options->types & RECORD_WALL || !options->whole_system;
+	waits->unseen = profile_types_needs(options->types) & TYPE_RUN_TIME || !options->whole_system;
 	waits->children = options->inherit || target_is_by_cpu(&recorder->target);
 	waits->all = options->whole_system;
 	waits->except_pid = options->whole_system ? (uint32_t)getpid() : 0;
@@ -217,7 +217,7 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
 		.suitable = engine_events_mark(options->events),
 		.max_depth = options->max_depth,
 		.system_wide = target_is_by_cpu(&recorder->target),
-		.waits = options->types & RECORD_WAITS,
+		.waits = profile_types_needs(options->types) & TYPE_SWITCHES,
 	};
 	struct engine_options engine = {
 		.sources = options->events->count,
@@ -366,7 +366,7 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 	struct rings_options rings = {
 		.target = &recorder->target,
 		.events = options->events,
-		.derives = options->types & ~(unsigned)RECORD_CPU,
+		.derives = profile_types_needs(options->types) & TYPE_DERIVED,
 		.most = memory_limit_read("").left / 4,
 	};
 	int result = limits.supported ? 0 :

@@ -9,35 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const struct type_row {
-	const char *name;
-	enum record_type type;
-} type_rows[] = {
-	{"cpu", RECORD_CPU},       {"offcpu", RECORD_OFFCPU}, {"wall", RECORD_WALL},
-	{"faults", RECORD_FAULTS}, {"mem", RECORD_FAULTS},    {"trace", RECORD_TRACE},
-};
-
-int record_types_parse(const char *text, unsigned *ret_types, struct err *err)
-{
-	unsigned types = 0;
-	for (;;) {
-		size_t length = strcspn(text, ","), i = 0, count = sizeof type_rows / sizeof *type_rows;
-		while (i < count &&
-		       (strncmp(text, type_rows[i].name, length) != 0 || strlen(type_rows[i].name) != length))
-			i++;
-		if (i == count)
-			return err_set(err, ERR_USAGE,
-				       "--type must be cpu, offcpu, wall, faults (or mem) or trace, not '%.*s'",
-				       (int)length, text);
-		types |= type_rows[i].type;
-		if (!text[length])
-			break;
-		text += length + 1;
-	}
-	*ret_types |= types;
-	return 0;
-}
-
 static void note(const struct record_types_options *options, const char *text)
 {
 	if (options->note)
@@ -135,19 +106,18 @@ static bool knows_page_size(void)
 	return fd >= 0 || errno != EINVAL;
 }
 
-static int add_faults(struct capture_events *events, struct err *err)
+/* --- events that a type names --- */
+
+static int add_named(struct capture_events *events, const struct profile_type *type, struct err *err)
 {
-	static const struct {
-		const char *name;
-		enum derive_rule rule;
-	} faults[] = {{"minor-faults", DERIVE_MINOR_FAULT}, {"major-faults", DERIVE_MAJOR_FAULT}};
-	bool page_size = knows_page_size();
-	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-		int result = capture_events_parse(events, faults[i].name, err);
+	for (const struct type_event *named = type->events; named < type->events + TYPE_EVENTS_MAX && named->name;
+	     named++) {
+		int result = capture_events_parse(events, named->name, err);
 		if (result)
 			return result;
-		take_all(last_event(events), faults[i].rule);
-		if (page_size)
+		take_all(last_event(events), named->rule);
+		last_event(events)->derive.derived = named->derived;
+		if (named->rule == DERIVE_PAGES && knows_page_size())
 			last_event(events)->attr.sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE;
 	}
 	return 0;
@@ -192,26 +162,39 @@ static int settle_traces(struct capture_events *events, const struct record_type
 	return 0;
 }
 
+/* Whether what the options name goes together. */
+static int check_named(const struct capture_events *events, const struct record_types_options *options, unsigned needs,
+		       struct err *err)
+{
+	if (options->weight && !(needs & TYPE_EACH_EVENT))
+		return err_set(err, ERR_USAGE, "--weight needs -t trace");
+	if (events->count && !(needs & (TYPE_EACH_EVENT | TYPE_CLOCK))) {
+		CLEANUP_BUF struct buf types = {0};
+		profile_types_list(&types, TYPE_EACH_EVENT | TYPE_CLOCK);
+		return err_set(err, ERR_USAGE, "--event needs -t %s", types.data);
+	}
+	return 0;
+}
+
 int record_types_events(struct capture_events *events, const struct record_types_options *options,
 			const struct capture_limits *limits, struct err *err)
 {
-	unsigned types = options->types ? options->types : RECORD_CPU;
-	int result = types & RECORD_TRACE ? settle_traces(events, options, err) : 0;
-	bool named = !(types & RECORD_TRACE) && events->count;
-	if (!result && options->weight && !(types & RECORD_TRACE))
-		result = err_set(err, ERR_USAGE, "--weight needs -t trace");
-	if (!result && named && !(types & (RECORD_CPU | RECORD_WALL)))
-		result = err_set(err, ERR_USAGE, "--event needs -t cpu, wall or trace");
-	size_t first = events->count;
-	if (!result && types & (RECORD_CPU | RECORD_WALL) && !named)
+	unsigned needs = profile_types_needs(options->types);
+	int result = needs & TYPE_EACH_EVENT ? settle_traces(events, options, err) : 0;
+	if (!result)
+		result = check_named(events, options, needs, err);
+	bool named = !(needs & TYPE_EACH_EVENT) && events->count;
+	size_t first = named ? 0 : events->count;
+	if (!result && needs & TYPE_CLOCK && !named)
 		result = add_clock(events, options, err);
-	for (size_t i = named ? 0 : first; !result && types & RECORD_WALL && i < events->count; i++)
-		events->items[i].derive = (struct derive_source){.rule = DERIVE_CLOCK, .keep = types & RECORD_CPU};
-	if (!result && types & RECORD_WAITS)
+	for (size_t i = first; !result && needs & TYPE_RUN_TIME && i < events->count; i++)
+		events->items[i].derive = (struct derive_source){.rule = DERIVE_CLOCK, .keep = needs & TYPE_CLOCK_KEPT};
+	if (!result && needs & TYPE_SWITCHES)
 		result = add_switches(events, options, limits, err);
-	if (!result && types & RECORD_FAULTS)
-		result = add_faults(events, err);
-	if (!result && types & RECORD_WAITS)
+	for (size_t i = 0; !result && i < profile_type_count; i++)
+		if (options->types & 1u << i)
+			result = add_named(events, &profile_types[i], err);
+	if (!result && needs & TYPE_SWITCHES)
 		add_wakings(events, options->wakers, limits);
 	return result;
 }

@@ -1,24 +1,13 @@
-/* Types of profiles: what the kernel is asked for so that time on CPUs, waits or page faults can be told. */
+/* What the kernel is asked for, so that the profile types of profile/types.h can be shown. */
 #ifndef WICK_CAPTURE_TYPES_H
 #define WICK_CAPTURE_TYPES_H
 
 #include "capture/events.h"
+#include "profile/types.h"
 #include "system/limits.h"
 
-enum record_type {
-	RECORD_CPU = 1,
-	RECORD_OFFCPU = 2,
-	RECORD_WALL = 4,
-	RECORD_FAULTS = 8,
-	RECORD_TRACE = 16,
-};
-#define RECORD_WAITS (RECORD_OFFCPU | RECORD_WALL) /* need to know when threads switch */
-
-/* "cpu,offcpu": sets the bits in `ret_types`. On failure the message names the types that there are. */
-int record_types_parse(const char *text, unsigned *ret_types, struct err *err);
-
 struct record_types_options {
-	unsigned types; /* of enum record_type; 0 is RECORD_CPU */
+	unsigned types; /* of profile/types.h */
 	const char *weight; /* field of a tracepoint that its samples weigh; NULL: each weighs one */
 	bool wakers; /* with their stacks */
 	void (*note)(void *context, const char *text); /* a step down that was taken, one line each */
@@ -27,8 +16,8 @@ struct record_types_options {
 };
 
 /*
- * Completes the list: `events` holds those that were asked for by name, which belong to RECORD_TRACE if that is among
- * the types and else to RECORD_CPU. Every event gets what is made of its samples.
+ * Completes the list: `events` holds those that were asked for by name, which belong to a type that needs
+ * TYPE_EACH_EVENT if there is one, and else replace the clock. Every event gets what is made of its samples.
  */
 int record_types_events(struct capture_events *events, const struct record_types_options *options,
 			const struct capture_limits *limits, struct err *err);

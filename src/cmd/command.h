@@ -5,6 +5,7 @@
 #ifndef WICK_CMD_COMMAND_H
 #define WICK_CMD_COMMAND_H
 
+#include "base/buf.h"
 #include "base/err.h"
 
 #include <stdbool.h>
@@ -46,6 +47,7 @@ struct option_row {
 	size_t offset; /* of the field in the command's struct */
 	const char *argument; /* what the value is called in help: "FILE" */
 	const char *help; /* one or two sentences; states the default */
+	void (*add_help)(struct buf *out); /* continues `help` from a table; NULL: nothing */
 	const char *const *choices; /* NULL-terminated */
 	double min, max;
 	const char *most; /* OPTION_INT: the word for `max` */
@@ -101,6 +103,8 @@ extern const struct command command_record, command_top, command_fold, command_f
  */
 const struct option_row *option_next(const struct command *command, const struct option_row *row);
 const struct option_row *option_next_perf(const struct command *command, const struct option_row *row);
+/* All of its help; false where a row has none. */
+bool option_help(const struct option_row *row, struct buf *out);
 /*
  * Parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long options take "--name value"
  * and "--name=value", unique prefixes are accepted as Getopt::Long does, "--" ends options, "-" is an argument.

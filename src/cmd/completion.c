@@ -126,10 +126,11 @@ static void add_zsh_spec(struct buf *out, const struct option_row *row, const ch
 	bool flag = row->type == OPTION_FLAG, repeats = row->type == OPTION_LIST || row->type == OPTION_REST;
 	bool is_long = dashes[1] != '\0';
 	buf_printf(out, "\t\t'%s%s%s%s[", repeats ? "*" : "", dashes, name, flag ? "" : is_long ? "=" : "+");
+	CLEANUP_BUF struct buf help = {0};
 	if (!strncmp(name, "no-", 3) && row->negatable)
 		buf_printf(out, "Undo --%s", row->name);
 	else
-		add_zsh_help(out, row->help ? row->help : "");
+		add_zsh_help(out, option_help(row, &help) ? help.data : "");
 	buf_char(out, ']');
 	if (!flag)
 		add_zsh_value(out, row);

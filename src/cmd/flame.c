@@ -409,7 +409,7 @@ static int draw(struct run *run)
 	if (!run->options.colors && !run->options.bgcolors)
 		output_colours(&run->svg, &run->profile, value);
 	if (!run->options.title && profile_view_find(value))
-		run->svg.title = profile_view_title(profile_view_find(value));
+		run->svg.title = profile_view_find(value)->title;
 	run->svg.countname = run->options.countname ? run->options.countname :
 						      output_countname(&run->profile, run->tree_options.values[0],
 								       svg_total(&run->tree), &run->event_name);

@@ -97,7 +97,7 @@ static void add_option(struct buf *out, const struct option_row *row, size_t wid
 		column = 0;
 	}
 	add_spaces(out, help_column - column);
-	buf_str(&text, row->help ? row->help : "");
+	option_help(row, &text);
 	for (const char *const *choice = row->choices; choice && *choice; choice++)
 		buf_printf(&text, "%s%s", choice == row->choices ? " One of: " : ", ", *choice);
 	if (row->choices)

@@ -268,8 +268,7 @@ static void list_events(const struct profile *profile, struct buf *out)
 static int choose_value(struct profile *profile, const char *wanted, bool join, value_id *ret_value)
 {
 	const struct profile_view *view = wanted ? profile_view_find(wanted) : profile_view_default(profile);
-	if (view && profile_view_has(profile, view) &&
-	    (!wanted || find_value(profile, profile_view_name(view)) == PROFILE_NONE)) {
+	if (view && profile_view_has(profile, view) && (!wanted || find_value(profile, view->name) == PROFILE_NONE)) {
 		*ret_value = profile_view_apply(profile, view);
 		return -1;
 	}

@@ -101,6 +101,7 @@ static void add_spelling(struct buf *out, const struct option_row *row, const ch
 /* The spelling of the help, with the value in italics. */
 static void add_option(struct buf *out, const struct option_row *row)
 {
+	CLEANUP_BUF struct buf help = {0};
 	buf_str(out, ".TP\n");
 	add_spelling(out, row, ", ");
 	if (row->type != OPTION_FLAG && (row->type != OPTION_IGNORED || row->argument)) {
@@ -113,7 +114,7 @@ static void add_option(struct buf *out, const struct option_row *row)
 		buf_str(out, "\\fR]");
 	}
 	buf_char(out, '\n');
-	add_line(out, row->help ? row->help : "Ignored, for compatibility with other tools.");
+	add_line(out, option_help(row, &help) ? help.data : "Ignored, for compatibility with other tools.");
 	for (const char *const *choice = row->choices; choice && *choice; choice++) {
 		buf_str(out, choice == row->choices ? "One of: \\fB" : "\\fR, \\fB");
 		add_text(out, *choice);

@@ -20,6 +20,18 @@ void option_list_release(struct option_list *list)
 	*list = (struct option_list){0};
 }
 
+bool option_help(const struct option_row *row, struct buf *out)
+{
+	if (!row->help)
+		return false;
+	buf_str(out, row->help);
+	if (row->add_help) {
+		buf_char(out, ' ');
+		row->add_help(out);
+	}
+	return true;
+}
+
 struct parser {
 	const struct command *command;
 	int argc;

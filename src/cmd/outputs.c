@@ -45,8 +45,7 @@ void output_colours(struct svg_options *svg, const struct profile *profile, cons
 	const struct profile_view *view = profile_view_find(value);
 	bool wakers = view && strpool_find(&profile->strings, "--", 2) != INDEX_NONE;
 	svg->palette = wakers ? PALETTE_CHAIN : view ? PALETTE_STATE : PALETTE_HOT;
-	palette_background(view ? profile_view_background(view) : palette_background_default(svg->palette),
-			   svg->background);
+	palette_background(view ? view->background : palette_background_default(svg->palette), svg->background);
 }
 
 int output_folded(const struct calltree *tree, unsigned decimals, const char *path, struct err *err)
@@ -69,7 +68,7 @@ void output_flame(const struct profile *profile, const struct calltree_options *
 	CLEANUP_BUF struct buf titles = {0}, countname = {0};
 	output_colours(&svg, profile, value);
 	if (profile_view_find(value))
-		buf_printf(&titles, "%s: ", profile_view_title(profile_view_find(value)));
+		buf_printf(&titles, "%s: ", profile_view_find(value)->title);
 	buf_str(&titles, title);
 	svg.title = titles.data;
 	svg.subtitle = subtitle;

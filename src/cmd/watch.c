@@ -55,7 +55,7 @@ static uint64_t now(void)
 
 static const char *shown_name(const struct watch *watch)
 {
-	return watch->options.view ? profile_view_name(watch->options.view) : watch->options.event;
+	return watch->options.view ? watch->options.view->name : watch->options.event;
 }
 
 /* What was asked for first; where the kernel's part is missing, it has another name. */
@@ -68,31 +68,34 @@ static value_id value_of(const struct watch *watch)
 	return profile_first_value(profile);
 }
 
-/* Time that all threads spent in a second is how many they are. */
-static enum top_load load_of(const struct watch *watch)
+static bool shows_time(const struct watch *watch)
 {
-	if (!watch->options.view)
-		return watch->options.frequency ? TOP_CPUS : TOP_SAMPLES;
-	const char *name = profile_view_name(watch->options.view);
-	return !strcmp(name, "offcpu") ? TOP_THREADS_WAITING : !strcmp(name, "wall") ? TOP_THREADS : TOP_FAULTS;
+	return watch->options.view && !strcmp(watch->options.view->unit, "ns");
+}
+
+static struct top_load load_of(const struct watch *watch)
+{
+	const struct profile_view *view = watch->options.view;
+	if (view)
+		return (struct top_load){view->load, shows_time(watch) ? 2 : 0};
+	return watch->options.frequency ? (struct top_load){"CPUs busy", 2} : (struct top_load){"samples/s", 0};
 }
 
 static void note_load(struct watch *watch, const struct sample_list *news, uint64_t until, uint64_t time)
 {
 	double count = 0, unit = 1;
-	enum top_load load = load_of(watch);
-	bool waits = load == TOP_THREADS || load == TOP_THREADS_WAITING;
+	bool times = shows_time(watch), cpus = !watch->options.view && watch->options.frequency;
 	value_id value = value_of(watch);
 	for (size_t i = 0; i < news->count; i++)
 		if (news->items[i].value == value)
-			count += waits ? (double)news->items[i].weight : (double)news->items[i].count;
-	if (waits)
+			count += times ? (double)news->items[i].weight : (double)news->items[i].count;
+	if (times) /* that all threads spent in a second is how many they are */
 		unit = (double)SECOND;
-	else if (load == TOP_CPUS)
+	else if (cpus)
 		unit = (double)watch->options.frequency;
 	if (watch->busy_count == BUSY_MAX)
 		memmove(watch->busy, watch->busy + 1, --watch->busy_count * sizeof *watch->busy);
-	watch->meter.most = load == TOP_CPUS ? watch->options.cpus : 0;
+	watch->meter.most = cpus ? watch->options.cpus : 0;
 	watch->busy[watch->busy_count++] = top_meter_add(&watch->meter, count / unit, until, time);
 }
 

@@ -16,16 +16,6 @@ struct derive {
 	struct index_map pid_map;
 };
 
-const char *derived_name(enum derived_event event)
-{
-	static const char *const names[DERIVED_EVENTS] = {
-		[DERIVED_RUNNING] = "time-running",          [DERIVED_RUNNABLE] = "time-runnable",
-		[DERIVED_SLEEPING] = "time-sleeping",        [DERIVED_DISK] = "time-disk",
-		[DERIVED_MINOR_BYTES] = "minor-fault-bytes", [DERIVED_MAJOR_BYTES] = "major-fault-bytes",
-	};
-	return names[event];
-}
-
 struct perf_event_attr derived_attr(enum derived_event event, const struct perf_event_attr *like)
 {
 	struct perf_event_attr attr = *like;
@@ -84,7 +74,7 @@ static int give(struct derive *derive, const struct event_sample *sample)
 	return sink_sample(&derive->next, sample);
 }
 
-static int take_fault(struct derive *derive, const struct event_sample *sample, enum derived_event event)
+static int take_pages(struct derive *derive, const struct event_sample *sample, enum derived_event event)
 {
 	struct event_sample faults = *sample, bytes = *sample;
 	/* The kernel may have added some up. */
@@ -141,10 +131,8 @@ static int take_sample(struct derive *derive, const struct event_sample *sample)
 		if (source->keep)
 			result = give(derive, sample);
 		return result < 0 ? result : offcpu_clock(derive->offcpu, sample);
-	case DERIVE_MINOR_FAULT:
-		return take_fault(derive, sample, DERIVED_MINOR_BYTES);
-	case DERIVE_MAJOR_FAULT:
-		return take_fault(derive, sample, DERIVED_MAJOR_BYTES);
+	case DERIVE_PAGES:
+		return take_pages(derive, sample, source->derived);
 	case DERIVE_WEIGH:
 		return weigh(derive, sample, &source->weight);
 	case DERIVE_PASS:

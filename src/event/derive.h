@@ -8,38 +8,18 @@
 
 #include "event/offcpu.h"
 #include "event/tee.h"
+#include "profile/types.h"
 
-/* Events that no kernel has, in the order they are added behind the others. */
-enum derived_event {
-	DERIVED_RUNNING, /* the first ones in the order of enum thread_state */
-	DERIVED_RUNNABLE,
-	DERIVED_SLEEPING,
-	DERIVED_DISK,
-	DERIVED_MINOR_BYTES, /* first touched: pages that were in memory, or needed no content */
-	DERIVED_MAJOR_BYTES, /* and those that had to be read */
-	DERIVED_EVENTS,
-};
-const char *derived_name(enum derived_event event);
 /* How perf.data describes it: as perf describes its own off-CPU time. */
 struct perf_event_attr derived_attr(enum derived_event event, const struct perf_event_attr *like);
 
 /* What happens to the samples of an event. */
-enum derive_rule {
-	DERIVE_PASS,
-	DERIVE_SWITCH,
-	DERIVE_TIME, /* is a time already: `raw` holds the thread_state, as 64 bits */
-	DERIVE_WAKING,
-	DERIVE_CLOCK, /* tells the time that threads run, and is passed on when `keep` is set */
-	DERIVE_MINOR_FAULT, /* both are passed on and tell bytes */
-	DERIVE_MAJOR_FAULT,
-	DERIVE_WEIGH, /* weighs what `weight` says */
-};
-
 struct derive_source {
 	enum derive_rule rule;
-	bool keep;
+	enum derived_event derived; /* of DERIVE_PAGES */
+	bool keep; /* of DERIVE_CLOCK */
 	bool only_known; /* is recorded everywhere: samples of processes that no record told of are left out */
-	struct trace_field weight;
+	struct trace_field weight; /* of DERIVE_WEIGH */
 };
 
 struct derive_options {

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "profile/hot_functions.h"
+#include "profile/view.h"
 
 #include <string.h>
 
@@ -9,8 +10,11 @@
 
 bool own_code_applies(const struct profile *profile, value_id value)
 {
-	const char *name = profile_text(profile, profile->values[value].name);
-	return !strcmp(name, "offcpu") || !strcmp(name, "wall");
+	const struct profile_view *view = profile_view_find(profile_text(profile, profile->values[value].name));
+	for (size_t i = 0; view && i < VIEW_PARTS_MAX; i++)
+		if (view->parts[i].waits)
+			return true;
+	return false;
 }
 
 static const char *name_of(const struct profile *profile, stack_id stack)
@@ -25,19 +29,11 @@ static const char *module_of(const struct profile *profile, stack_id stack)
 
 const char *own_code_wait(const struct profile *profile, stack_id stack)
 {
-	static const char *const kinds[][2] = {{"[sleeping]", "sleeping"},
-					       {"[lock]", "lock"},
-					       {"[disk]", "disk"},
-					       {"[runnable]", "runnable"},
-					       {"[running]", "running"}};
 	if (stack == STACK_ROOT)
 		return NULL;
 	while (profile->stacks[stack].parent != STACK_ROOT)
 		stack = profile->stacks[stack].parent;
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (!strcmp(name_of(profile, stack), kinds[i][0]))
-			return kinds[i][1];
-	return NULL;
+	return part_label_time(name_of(profile, stack));
 }
 
 /* Programs may lie there too (/usr/lib/postgresql/15/bin/postgres), so the name must be that of a library. */

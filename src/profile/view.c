@@ -2,87 +2,16 @@
 
 #include <string.h>
 
-#define PARTS_MAX 6
-
-struct view_part {
-	const char *value; /* name of the value type */
-	const char *label; /* NULL: the source does not say which part it is */
-	bool waits, may_be_lock;
-};
-
-struct profile_view {
-	const char *name, *other_name, *title, *unit, *background;
-	const char *shown_by; /* without being asked for only where a value type has this in its name */
-	struct view_part parts[PARTS_MAX]; /* ended by a NULL value */
-};
-
-#define LOCK_LABEL "[lock]"
-
-static const struct profile_view views[] = {
-	{
-		.name = "wall",
-		.title = "Wall-Clock Time",
-		.background = "grey",
-		.unit = "ns",
-		.shown_by = "time-running",
-		.parts = {{.value = "time-running", .label = "[running]"},
-			  {.value = "time-runnable", .label = "[runnable]", .waits = true},
-			  {.value = "time-sleeping", .label = "[sleeping]", .waits = true, .may_be_lock = true},
-			  {.value = "time-disk", .label = "[disk]", .waits = true, .may_be_lock = true}},
-	},
-	{
-		.name = "offcpu",
-		.title = "Off-CPU Time",
-		.background = "blue",
-		.unit = "ns",
-		.parts = {{.value = "time-sleeping", .label = "[sleeping]", .waits = true, .may_be_lock = true},
-			  {.value = "time-disk", .label = "[disk]", .waits = true, .may_be_lock = true},
-			  {.value = "time-runnable", .label = "[runnable]", .waits = true},
-			  {.value = "offcpu-time", .waits = true}}, /* of perf record --off-cpu */
-	},
-	{
-		.name = "faults",
-		.other_name = "mem",
-		.title = "Page Faults",
-		.background = "green",
-		.unit = "faults",
-		.shown_by = "-fault-bytes",
-		.parts = {{.value = "minor-faults", .label = "[minor]"},
-			  {.value = "major-faults", .label = "[major]"},
-			  {.value = "page-faults"}},
-	},
-	{
-		.name = "fault-bytes",
-		.title = "Memory First Touched",
-		.background = "green",
-		.unit = "bytes",
-		.parts = {{.value = "minor-fault-bytes", .label = "[minor]"},
-			  {.value = "major-fault-bytes", .label = "[major]"}},
-	},
-};
-#define VIEW_COUNT (sizeof views / sizeof *views)
-
 const struct profile_view *profile_view_find(const char *name)
 {
-	for (size_t i = 0; i < VIEW_COUNT; i++)
-		if (!strcmp(views[i].name, name) || (views[i].other_name && !strcmp(views[i].other_name, name)))
-			return &views[i];
+	for (const struct profile_view *view = NULL; (view = profile_view_next(view));)
+		if (!strcmp(view->name, name))
+			return view;
+	/* The other name of a type is one of its first view. */
+	for (size_t i = 0; i < profile_type_count; i++)
+		if (profile_types[i].other_name && !strcmp(profile_types[i].other_name, name))
+			return profile_types[i].views[0].name ? profile_types[i].views : NULL;
 	return NULL;
-}
-
-const char *profile_view_name(const struct profile_view *view)
-{
-	return view->name;
-}
-
-const char *profile_view_title(const struct profile_view *view)
-{
-	return view->title;
-}
-
-const char *profile_view_background(const struct profile_view *view)
-{
-	return view->background;
 }
 
 /* "minor-faults:u" is a part as "minor-faults" is. */
@@ -94,7 +23,7 @@ static bool is_part(const struct view_part *part, const char *value)
 
 static const struct view_part *part_of(const struct profile_view *view, const char *value)
 {
-	for (const struct view_part *part = view->parts; part < view->parts + PARTS_MAX && part->value; part++)
+	for (const struct view_part *part = view->parts; part < view->parts + VIEW_PARTS_MAX && part->value; part++)
 		if (is_part(part, value))
 			return part;
 	return NULL;
@@ -102,9 +31,9 @@ static const struct view_part *part_of(const struct profile_view *view, const ch
 
 const char *profile_unit_of(const char *value_name)
 {
-	for (size_t i = 0; i < VIEW_COUNT; i++)
-		if (part_of(&views[i], value_name) && strcmp(views[i].unit, "faults") != 0)
-			return views[i].unit;
+	for (const struct profile_view *view = NULL; (view = profile_view_next(view));)
+		if (!view->counted && part_of(view, value_name))
+			return view->unit;
 	return "";
 }
 
@@ -128,12 +57,17 @@ const struct profile_view *profile_view_default(const struct profile *profile)
 {
 	value_id first = profile_first_value(profile);
 	const char *name = first == PROFILE_NONE ? "" : profile_text(profile, profile->values[first].name);
-	for (size_t i = 0; i < VIEW_COUNT; i++) {
-		const struct view_part *part = part_of(&views[i], name);
-		if (part && part->label && (!views[i].shown_by || has_value(profile, views[i].shown_by)))
-			return &views[i];
+	const struct profile_view *found = NULL;
+	for (const struct profile_view *view = NULL; (view = profile_view_next(view));) {
+		const struct view_part *part = part_of(view, name);
+		if (!part || part->label == PART_NONE)
+			continue;
+		if (view->shown_by && has_value(profile, view->shown_by))
+			return view;
+		if (!view->shown_by && !found)
+			found = view;
 	}
-	return NULL;
+	return found;
 }
 
 /* Functions inside of which a thread waits for another one to let go. */
@@ -181,7 +115,7 @@ static stack_id without_scheduler(const struct profile *profile, stack_id stack)
 
 /* Stacks below a frame that names a part, made when they are asked for. */
 struct rooted {
-	const char *label; /* NULL: as they are */
+	enum part_label label; /* PART_NONE: as they are */
 	stack_id *stacks; /* by old stack; PROFILE_NONE: not made yet */
 	size_t count, capacity;
 };
@@ -190,7 +124,7 @@ struct profile_viewer {
 	struct profile *profile;
 	const struct profile_view *view;
 	value_id joined;
-	struct rooted rooted[PARTS_MAX + 1];
+	struct rooted rooted[VIEW_PARTS_MAX + 1];
 	size_t rooted_count;
 	stack_id *path; /* scratch: stacks from the one asked for to the first that is made */
 	size_t path_capacity;
@@ -271,11 +205,11 @@ static stack_id rooted_stack(struct profile_viewer *viewer, struct rooted *roote
 {
 	struct profile *profile = viewer->profile;
 	size_t count = 0;
-	if (!rooted->label)
+	if (rooted->label == PART_NONE)
 		return stack;
 	extend_rooted(rooted, (size_t)stack + 1);
 	if (rooted->stacks[STACK_ROOT] == PROFILE_NONE)
-		rooted->stacks[STACK_ROOT] = root_of_part(profile, rooted->label);
+		rooted->stacks[STACK_ROOT] = root_of_part(profile, part_label_text(rooted->label));
 	for (stack_id at = stack; rooted->stacks[at] == PROFILE_NONE; at = profile->stacks[at].parent) {
 		viewer->path = mem_grow(viewer->path, &viewer->path_capacity, count + 1, sizeof *viewer->path);
 		viewer->path[count++] = at;
@@ -288,7 +222,7 @@ static stack_id rooted_stack(struct profile_viewer *viewer, struct rooted *roote
 	return rooted->stacks[stack];
 }
 
-static struct rooted *find_rooted(struct profile_viewer *viewer, const char *label)
+static struct rooted *find_rooted(struct profile_viewer *viewer, enum part_label label)
 {
 	for (size_t i = 0; i < viewer->rooted_count; i++)
 		if (viewer->rooted[i].label == label)
@@ -307,9 +241,9 @@ bool profile_viewer_move(struct profile_viewer *viewer, struct sample *sample)
 		part_of(viewer->view, profile_text(profile, profile->values[sample->value].name));
 	if (!part)
 		return false;
-	const char *label = part->may_be_lock && waits_for_lock(viewer, sample->stack) ? LOCK_LABEL : part->label;
+	bool lock = part->may_be_lock && waits_for_lock(viewer, sample->stack);
 	stack_id stack = part->waits ? without_scheduler(profile, sample->stack) : sample->stack;
-	sample->stack = rooted_stack(viewer, find_rooted(viewer, label), stack);
+	sample->stack = rooted_stack(viewer, find_rooted(viewer, lock ? PART_LOCK : part->label), stack);
 	sample->value = viewer->joined;
 	return true;
 }

@@ -7,18 +7,12 @@
 #define WICK_PROFILE_VIEW_H
 
 #include "profile/profile.h"
-
-struct profile_view;
+#include "profile/types.h"
 
 /* "offcpu", "wall", "faults" (also "mem"), "fault-bytes"; NULL when there is no such view. */
 const struct profile_view *profile_view_find(const char *name);
 /* The view that shows a profile whose first value type is a part of one; NULL: none. */
 const struct profile_view *profile_view_default(const struct profile *profile);
-const char *profile_view_name(const struct profile_view *view);
-/* What a picture of it is called: "Off-CPU Time". */
-const char *profile_view_title(const struct profile_view *view);
-/* The background of such a picture, as flamegraph.pl's users know it: "blue" for waits, "green" for memory. */
-const char *profile_view_background(const struct profile_view *view);
 
 /* True when the profile has samples of it. */
 bool profile_view_has(const struct profile *profile, const struct profile_view *view);

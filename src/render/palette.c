@@ -289,23 +289,16 @@ static struct rgb grey(struct shade s)
 static const struct state_row {
 	const char *label;
 	struct colour_class class, safe;
-} state_rows[PALETTE_STATES] = {
-	{NULL, {grey, NULL}, {safe_thread, NULL}},
-	{"[running]", {red, "running"}, {safe_kernel, "running"}},
-	{"[runnable]", {yellow, "waiting for a CPU"}, {safe_inlined, "waiting for a CPU"}},
-	{"[sleeping]", {io, "sleeps"}, {safe_scoped, "sleeps"}},
-	{"[lock]", {purple, "waiting for a lock"}, {safe_waker, "waiting for a lock"}},
-	{"[disk]",
-	 {aqua, "waiting for a disk (uninterruptible)"},
-	 {safe_jit, "waiting for a disk "
-		    "(uninterruptible)"}},
-	{"[minor]", {mem, "minor faults"}, {safe_jit, "minor faults"}},
-	{"[major]", {orange, "major faults (read from disk)"}, {safe_kernel, "major faults (read from disk)"}},
+} state_rows[PART_LABELS] = {[PART_NONE] = {NULL, {grey, NULL}, {safe_thread, NULL}},
+#define STATE_ROW(id, name, time, hue, safe_hue, legend) \
+	[PART_##id] = {"[" name "]", {hue, legend}, {safe_##safe_hue, legend}},
+			     PROFILE_PARTS(STATE_ROW)
+#undef STATE_ROW
 };
 
 unsigned palette_state_of(const char *name)
 {
-	for (unsigned i = 1; i < PALETTE_STATES; i++)
+	for (unsigned i = 1; i < PART_LABELS; i++)
 		if (!strcmp(name, state_rows[i].label))
 			return i;
 	return 0;

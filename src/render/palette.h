@@ -6,8 +6,8 @@
 #ifndef WICK_RENDER_PALETTE_H
 #define WICK_RENDER_PALETTE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "profile/types.h"
+
 #include <stdint.h>
 
 struct rgb {
@@ -81,9 +81,8 @@ const struct colour_class *palette_class(enum palette palette, const char *name,
 
 /*
  * Frames that say what all stacks above them have in common: "[sleeping]", "[lock]", "[minor]". The palette "state"
- * colours by them. 0: the name is none of them; else below PALETTE_STATES.
+ * colours by them. An enum part_label: 0 is none of them.
  */
-#define PALETTE_STATES 8
 unsigned palette_state_of(const char *name);
 /* The group of what lies above such a frame; state 0 is what lies above none. */
 const struct colour_class *palette_state_class(unsigned state, bool safe);

@@ -1,5 +1,7 @@
 #include "render/unit.h"
 
+#include "profile/types.h"
+
 #include <math.h>
 
 /* Ended by a NULL name, from small to large. */
@@ -48,9 +50,12 @@ bool unit_amount(struct buf *out, const char *unit, double value)
 
 const char *unit_noun(const char *unit, double amount)
 {
-	static const char *const nouns[][2] = {{"samples", "sample"}, {"faults", "fault"}, {"bytes", "byte"}};
-	for (size_t i = 0; amount == 1 && i < sizeof nouns / sizeof *nouns; i++)
-		if (!strcmp(unit, nouns[i][0]))
-			return nouns[i][1];
+	if (amount != 1)
+		return unit;
+	if (!strcmp(unit, "samples"))
+		return "sample";
+	for (const struct profile_view *view = NULL; (view = profile_view_next(view));)
+		if (view->one && !strcmp(unit, view->unit))
+			return view->one;
 	return unit;
 }

@@ -93,7 +93,7 @@ static void parse_value(const char *text)
 		abort();
 	capture_events_release(&events);
 	gate_parse(&gate, text, &err);
-	record_types_parse(text, &types, &err);
+	profile_types_parse(text, &types, &err);
 	script_fields_parse(&columns, text, &err);
 	rgb_parse(text, &colour);
 	build_id_parse(&id, text);

@@ -65,7 +65,7 @@ static void begin(struct world *world)
 	world->sources[SOURCE_SWITCH].rule = DERIVE_SWITCH;
 	world->sources[SOURCE_WAKING].rule = DERIVE_WAKING;
 	world->sources[SOURCE_CLOCK].rule = DERIVE_CLOCK;
-	world->sources[SOURCE_MINOR].rule = DERIVE_MINOR_FAULT;
+	world->sources[SOURCE_MINOR] = (struct derive_source){DERIVE_PAGES, .derived = DERIVED_MINOR_BYTES};
 	world->sources[SOURCE_TRACE] = (struct derive_source){
 		.rule = DERIVE_WEIGH, .weight = {offsetof(struct raw, state), sizeof(int64_t), true}};
 	world->sources[SOURCE_TIME].rule = DERIVE_TIME;

@@ -83,6 +83,7 @@ static const char *draw(struct screen *s)
 		.frequency = 99,
 		.seconds = 12.4,
 		.lost = 0,
+		.load = {"CPUs busy", 2},
 		.busy = busy,
 		.busy_count = 3,
 	};

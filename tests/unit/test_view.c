@@ -91,9 +91,9 @@ static void a_view_is_shown_by_itself_where_its_parts_come_first(void **state)
 	profile_init(&profile);
 	assert_null(profile_view_default(&profile));
 	ADD(&profile, "time-sleeping", 1, "main");
-	assert_string_equal(profile_view_name(profile_view_default(&profile)), "offcpu");
+	assert_string_equal(profile_view_default(&profile)->name, "offcpu");
 	ADD(&profile, "time-running", 1, "main");
-	assert_string_equal(profile_view_name(profile_view_default(&profile)), "wall");
+	assert_string_equal(profile_view_default(&profile)->name, "wall");
 	assert_false(profile_view_has(&profile, profile_view_find("faults")));
 	profile_release(&profile);
 
@@ -102,7 +102,7 @@ static void a_view_is_shown_by_itself_where_its_parts_come_first(void **state)
 	assert_null(profile_view_default(&profile));
 	assert_true(profile_view_has(&profile, profile_view_find("mem")));
 	ADD(&profile, "minor-fault-bytes", 4096, "main");
-	assert_string_equal(profile_view_name(profile_view_default(&profile)), "faults");
+	assert_string_equal(profile_view_default(&profile)->name, "faults");
 	profile_release(&profile);
 }
 

@@ -255,7 +255,7 @@ static int write_shown(struct record_run *run, struct record_shown shown, bool l
 	}
 	if (shown.view) {
 		profile_view_apply(&run->profile, shown.view);
-		run->options.input.event_filter = profile_view_name(shown.view);
+		run->options.input.event_filter = shown.view->name;
 	}
 	int code = shown.view ? input_tree_options(&run->profile, &run->options.input, &run->tree_options) :
 				choose_event(run, shown.event);

@@ -16,11 +16,12 @@
 
 /* One profile of the recording that gets files of its own. */
 struct record_shown {
+	const struct profile_type *type;
 	const struct profile_view *view; /* NULL: one event */
 	const char *event;
 	const char *suffix; /* in the names of its files; "" for the first */
 };
-#define RECORD_SHOWN_MAX 6
+#define RECORD_SHOWN_MAX (32 * TYPE_VIEWS_MAX) /* a set of types has 32 bits */
 
 #define RECORD_PATH_MAX (4096 + 64)
 
@@ -40,7 +41,7 @@ struct record_run {
 	struct outfile_place place; /* of the files */
 	struct buf prefix; /* of their names in messages */
 	bool single; /* -o names a file: `folder` is its path, and only it is written */
-	unsigned types; /* of enum record_type */
+	unsigned types, needs; /* of profile/types.h */
 	struct capture_events events;
 	struct derive *derive; /* NULL: samples are as the kernel takes them */
 	struct derive_source *derive_sources;

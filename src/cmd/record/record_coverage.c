@@ -79,7 +79,7 @@ void record_explain_no_samples(const struct record_run *run, struct buf *out)
 	bool known = run->result.cpu_time != RECORDER_TIME_UNKNOWN;
 	struct record_coverage coverage;
 	bool clock = record_coverage(run, &coverage);
-	if (!(run->types & RECORD_CPU)) {
+	if (!(run->needs & TYPE_CLOCK_KEPT)) {
 		buf_str(out, "had no events of this profile type");
 	} else if (known && !run->result.cpu_time) {
 		buf_str(out, "did not run on a CPU; use -t offcpu or wall to see where it waits");

@@ -1,5 +1,7 @@
 #include "cmd/record/record_options.h"
 
+#include "profile/types.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +20,8 @@ static const char *const call_graph_choices[] = {"auto", "dwarf", "fp", "lbr", N
 const struct option_row record_rows[] = {
 	{.type = OPTION_HEADING, .help = "What to record"},
 	{LIST("type", types, "TYPE"), .letter = 't',
-	 .help = "What to measure; several types are separated by commas: -t cpu,offcpu. cpu (default): where "
-		 "threads run. offcpu: where they wait, how long and for what. wall: both, which adds up to elapsed "
-		 "time. faults (or mem): where memory is touched for the first time. trace: where --event happens, "
-		 "every time."},
+	 .help = "What to measure; several types are separated by commas: -t cpu,offcpu.",
+	 .add_help = profile_types_help},
 	{LIST("pid", pids, "PID"), .letter = 'p',
 	 .help = "Running processes: 12,13. Includes their threads and children, also those started later. Can "
 		 "be repeated."},

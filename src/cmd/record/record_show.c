@@ -144,7 +144,7 @@ bool record_coverage(const struct record_run *run, struct record_coverage *ret_c
 	const struct capture_event *event = run->events.items;
 	bool clock = run->events.count == 1 && event->attr.type == PERF_TYPE_SOFTWARE &&
 		     (event->attr.config == PERF_COUNT_SW_CPU_CLOCK || event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
-	if (!clock || run->types != RECORD_CPU || run->result.cpu_time == RECORDER_TIME_UNKNOWN)
+	if (!clock || run->needs & TYPE_DERIVED || run->result.cpu_time == RECORDER_TIME_UNKNOWN)
 		return false;
 	ret_coverage->user_only = event->attr.exclude_kernel;
 	/* The kernel may allow less than was asked for. */

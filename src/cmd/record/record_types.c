@@ -12,16 +12,17 @@ int record_choose_types(struct record_run *run)
 	struct record_options *options = &run->options;
 	struct err err = {0};
 	for (size_t i = 0; i < options->types.count; i++)
-		if (record_types_parse(options->types.items[i], &run->types, &err))
+		if (profile_types_parse(options->types.items[i], &run->types, &err))
 			return say_usage(run->called_as, "%s", err.text);
 	if (!run->types)
-		run->types = RECORD_CPU;
-	if (options->waker && !(run->types & RECORD_OFFCPU))
+		run->types = PROFILE_TYPES_DEFAULT;
+	run->needs = profile_types_needs(run->types);
+	if (options->waker && !(run->needs & TYPE_WAIT_FILTER))
 		return say_usage(run->called_as, "--waker needs -t offcpu");
 	bool thresholds = options->min_block || options->max_block;
-	if (thresholds && !(run->types & RECORD_OFFCPU))
+	if (thresholds && !(run->needs & TYPE_WAIT_FILTER))
 		return say_usage(run->called_as, "--min-block and --max-block need -t offcpu");
-	if (thresholds && run->types & RECORD_WALL)
+	if (thresholds && run->needs & TYPE_RUN_TIME)
 		return say_usage(run->called_as, "-t wall includes all waits: --min-block and --max-block cannot "
 						 "be used");
 	if (options->max_block && options->max_block < options->min_block)
@@ -41,7 +42,7 @@ uint64_t record_max_block(const struct record_options *options)
 
 bool record_derives(const struct record_run *run)
 {
-	bool derives = run->types != RECORD_CPU;
+	bool derives = run->needs & TYPE_DERIVED;
 	for (size_t i = 0; i < run->events.count; i++)
 		derives = derives || run->events.items[i].derive.only_known;
 	return derives;
@@ -61,10 +62,10 @@ struct derive *record_make_derive(struct record_run *run, const struct event_sin
 		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
 		.offcpu =
 			{
-				.waits = run->types & RECORD_WAITS && !events->waits_counted,
-				.running = run->types & RECORD_WALL && !events->waits_counted,
+				.waits = run->needs & TYPE_SWITCHES && !events->waits_counted,
+				.running = run->needs & TYPE_RUN_TIME && !events->waits_counted,
 				.wakers = options->waker,
-				.unseen = run->types & RECORD_WALL || !options->all,
+				.unseen = run->needs & TYPE_RUN_TIME || !options->all,
 				.min_block = record_min_block(options),
 				.max_block = record_max_block(options),
 				.except_pid = options->all ? (int32_t)getpid() : 0,
@@ -99,38 +100,53 @@ void record_say_derived(const struct record_run *run)
 
 /* --- what is shown of it --- */
 
-static const struct shown_row {
-	enum record_type type;
-	const char *view;
-} shown_rows[] = {{RECORD_CPU, NULL},    {RECORD_TRACE, NULL},      {RECORD_OFFCPU, "offcpu"},
-		  {RECORD_WALL, "wall"}, {RECORD_FAULTS, "faults"}, {RECORD_FAULTS, "fault-bytes"}};
-#define SHOWN_ROWS (sizeof shown_rows / sizeof *shown_rows)
+static void add_shown(const struct record_run *run, bool views, struct record_shown *shown, size_t *count)
+{
+	for (size_t i = 0; i < profile_type_count; i++) {
+		const struct profile_type *type = &profile_types[i];
+		if (!(run->types & 1u << i) || (type->views[0].name != NULL) != views)
+			continue;
+		if (!views)
+			shown[(*count)++] = (struct record_shown){.type = type};
+		for (size_t k = 0; k < TYPE_VIEWS_MAX && type->views[k].name; k++)
+			shown[(*count)++] = (struct record_shown){.type = type, .view = &type->views[k]};
+	}
+}
+
+/* Events that are shown as they are come before views of derived ones. */
+static size_t list_chosen(const struct record_run *run, struct record_shown shown[RECORD_SHOWN_MAX])
+{
+	size_t count = 0;
+	add_shown(run, false, shown, &count);
+	add_shown(run, true, shown, &count);
+	return count;
+}
 
 const struct profile_view *record_first_view(const struct record_run *run)
 {
-	size_t i = 0;
-	while (i < SHOWN_ROWS && !(run->types & shown_rows[i].type))
-		i++;
-	return i < SHOWN_ROWS && shown_rows[i].view ? profile_view_find(shown_rows[i].view) : NULL;
+	struct record_shown shown[RECORD_SHOWN_MAX];
+	return list_chosen(run, shown) ? shown[0].view : NULL;
+}
+
+static const char *first_event(const struct record_run *run, bool each)
+{
+	for (size_t i = 0; i < run->events.count; i++)
+		if (run->events.items[i].trace == each)
+			return run->events.items[i].name;
+	return NULL;
 }
 
 size_t record_list_shown(const struct record_run *run, struct record_shown shown[RECORD_SHOWN_MAX])
 {
-	size_t count = 0;
-	for (size_t i = 0; i < SHOWN_ROWS; i++) {
-		const struct shown_row *row = &shown_rows[i];
-		if (!(run->types & row->type))
+	size_t chosen = list_chosen(run, shown), count = 0;
+	for (size_t i = 0; i < chosen; i++) {
+		struct record_shown *at = &shown[i];
+		if (at->view && !profile_view_has(&run->collected, at->view))
 			continue;
-		const struct profile_view *view = row->view ? profile_view_find(row->view) : NULL;
-		if (view && !profile_view_has(&run->collected, view))
-			continue;
-		shown[count] = (struct record_shown){.view = view};
-		if (!view)
-			for (size_t k = 0; k < run->events.count && !shown[count].event; k++)
-				if ((row->type == RECORD_TRACE) == run->events.items[k].trace)
-					shown[count].event = run->events.items[k].name;
-		shown[count].suffix = !count ? "" : view ? row->view : "trace";
-		count++;
+		if (!at->view)
+			at->event = first_event(run, at->type->needs & TYPE_EACH_EVENT);
+		at->suffix = !count ? "" : at->view ? at->view->name : at->type->name;
+		shown[count++] = *at;
 	}
 	return count;
 }

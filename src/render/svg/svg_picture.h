@@ -12,7 +12,7 @@ enum {
 	VARIANT_PLAIN,
 	VARIANT_WAKER, /* in a chain graph */
 	VARIANT_STATE, /* plus the state, where states are coloured */
-	NAME_VARIANTS = VARIANT_STATE + PALETTE_STATES,
+	NAME_VARIANTS = VARIANT_STATE + PART_LABELS,
 };
 
 /* One name of the picture: a label of the tree in one of its variants. */

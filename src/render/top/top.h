@@ -88,8 +88,11 @@ enum top_action top_key(struct top_state *state, uint32_t key, const struct top_
 
 /* --- drawing --- */
 
-/* What `busy` tells. */
-enum top_load { TOP_CPUS, TOP_SAMPLES, TOP_THREADS_WAITING, TOP_THREADS, TOP_FAULTS };
+/* What `busy` counts: "CPUs busy". */
+struct top_load {
+	const char *text;
+	int decimals;
+};
 
 struct top_facts {
 	const char *title; /* what is recorded */
@@ -97,7 +100,7 @@ struct top_facts {
 	uint64_t frequency; /* 0: samples come by count */
 	double seconds; /* of recording */
 	uint64_t lost;
-	enum top_load load;
+	struct top_load load;
 	const double *busy; /* by refresh; the oldest first */
 	size_t busy_count;
 };

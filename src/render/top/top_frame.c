@@ -65,17 +65,7 @@ static void put_load(struct top_line *line, const struct top_drawing *d)
 	if (!shown)
 		return;
 	double now = facts->busy[facts->busy_count - 1];
-	static const struct {
-		const char *text;
-		int decimals;
-	} loads[] = {
-		[TOP_CPUS] = {"CPUs busy", 2},
-		[TOP_SAMPLES] = {"samples/s", 0},
-		[TOP_THREADS_WAITING] = {"threads off CPU", 2},
-		[TOP_THREADS] = {"threads", 2},
-		[TOP_FAULTS] = {"faults/s", 0},
-	};
-	buf_printf(&text, "%.*f %s ", loads[facts->load].decimals, now, loads[facts->load].text);
+	buf_printf(&text, "%.*f %s ", facts->load.decimals, now, facts->load.text);
 	top_put_whole(line, STYLE_BOLD, text.data);
 	buf_clear(&text);
 	add_spark(&text, facts->busy + facts->busy_count - shown, shown);
