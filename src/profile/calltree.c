@@ -310,7 +310,7 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 	*tree = (struct calltree){0};
 	struct builder b = {.profile = profile, .options = options, .tree = tree};
 	b.values = options->values[1] == PROFILE_NONE && options->weigh != TREE_WEIGHTS_AND_SAMPLES ? 1 : 2;
-	label_set_init(&b.labels);
+	tree_labels_init(&b.labels);
 	b.frame_label = labels_of_frames(&b.labels, profile, options);
 	b.thread_label = labels_of_threads(&b.labels, profile, options);
 	mark_starts(&b);

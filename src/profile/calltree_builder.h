@@ -3,7 +3,7 @@
 #define WICK_PROFILE_CALLTREE_BUILDER_H
 
 #include "profile/calltree.h"
-#include "profile/labels.h"
+#include "profile/tree_labels.h"
 
 /* The tree while it grows: nodes in the order of their creation, so that parents come before their children. */
 struct builder {
@@ -12,7 +12,7 @@ struct builder {
 	struct calltree *tree;
 	int values; /* 1, or 2 when two value types are compared */
 	bool in_time_order; /* a frame continues only the same frame of the sample just before */
-	struct label_set labels;
+	struct tree_labels labels;
 	uint32_t *frame_label, *thread_label;
 	bool *starts; /* by label: stacks begin here (options->skip_after and options->base); NULL: none does */
 

@@ -1,6 +1,6 @@
 #include "base/text.h"
 #include "profile/functions.h"
-#include "profile/labels.h"
+#include "profile/tree_labels.h"
 #include "render/diff.h"
 #include "render/screen.h"
 #include "render/unit.h"

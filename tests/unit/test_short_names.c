@@ -2,9 +2,9 @@
 
 #include "name/short_name.h"
 #include "profile/calltree.h"
-#include "profile/labels.h"
 #include "profile/match.h"
 #include "profile/short_names.h"
+#include "profile/tree_labels.h"
 
 static void names_are_shortened(void **state)
 {

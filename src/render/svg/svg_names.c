@@ -1,6 +1,6 @@
 /* Labels of the tree as names of the picture: what is shown, its kind and its colours. */
 #include "base/text.h"
-#include "profile/labels.h"
+#include "profile/tree_labels.h"
 #include "render/svg/svg_picture.h"
 
 /* Bytes of the mark at the end of a label: _[k] kernel, _[w] waker, _[i] inlined, _[j] just-in-time compiled. */

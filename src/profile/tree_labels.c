@@ -1,4 +1,4 @@
-#include "profile/labels.h"
+#include "profile/tree_labels.h"
 
 #include "base/buf.h"
 #include "base/hash.h"
@@ -7,14 +7,14 @@
 
 #include <ctype.h>
 
-void label_set_init(struct label_set *set)
+void tree_labels_init(struct tree_labels *set)
 {
-	*set = (struct label_set){0};
+	*set = (struct tree_labels){0};
 	MEM_ROOM(set->items, set->count, set->capacity);
 	set->items[set->count++] = (struct tree_label){.text = "all", .length = 3, .frame = PROFILE_NONE};
 }
 
-uint32_t label_set_add(struct label_set *set, const char *text, size_t length, frame_id frame)
+uint32_t tree_labels_add(struct tree_labels *set, const char *text, size_t length, frame_id frame)
 {
 	uint64_t hash = hash_bytes(text, length);
 	struct index_probe probe;
@@ -97,7 +97,8 @@ static bool speaks_before(const struct profile *profile, const struct frame *one
 	return order ? order < 0 : one->line < other->line;
 }
 
-uint32_t *labels_of_frames(struct label_set *set, const struct profile *profile, const struct calltree_options *options)
+uint32_t *labels_of_frames(struct tree_labels *set, const struct profile *profile,
+			   const struct calltree_options *options)
 {
 	uint32_t *labels = mem_alloc(profile->frame_count * sizeof *labels);
 	struct buf text CLEANUP_BUF = {0};
@@ -109,7 +110,7 @@ uint32_t *labels_of_frames(struct label_set *set, const struct profile *profile,
 		}
 		buf_clear(&text);
 		frame_label(&text, profile, frame, options);
-		labels[i] = label_set_add(set, text.data, text.size, (frame_id)i);
+		labels[i] = tree_labels_add(set, text.data, text.size, (frame_id)i);
 		struct tree_label *label = &set->items[labels[i]];
 		if (speaks_before(profile, frame, &profile->frames[label->frame]))
 			label->frame = (frame_id)i;
@@ -238,7 +239,7 @@ static void thread_text(struct buf *out, const struct profile *profile, const st
 		buf_printf(out, "/%d", thread->tid);
 }
 
-uint32_t *labels_of_threads(struct label_set *set, const struct profile *profile,
+uint32_t *labels_of_threads(struct tree_labels *set, const struct profile *profile,
 			    const struct calltree_options *options)
 {
 	uint32_t *labels = mem_alloc(profile->thread_count * sizeof *labels);
@@ -254,7 +255,7 @@ uint32_t *labels_of_threads(struct label_set *set, const struct profile *profile
 		buf_clear(&text);
 		thread_text(&text, profile, &profile->threads[i], options->merge_threads ? &pools : NULL,
 			    options->thread_label);
-		labels[i] = label_set_add(set, text.data, text.size, PROFILE_NONE);
+		labels[i] = tree_labels_add(set, text.data, text.size, PROFILE_NONE);
 	}
 	pools_release(&pools);
 	return labels;

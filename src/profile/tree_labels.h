@@ -1,12 +1,12 @@
 /* The text that stands for a frame or a thread in outputs. Used by the call tree. */
-#ifndef WICK_PROFILE_LABELS_H
-#define WICK_PROFILE_LABELS_H
+#ifndef WICK_PROFILE_TREE_LABELS_H
+#define WICK_PROFILE_TREE_LABELS_H
 
 #include "base/buf.h"
 #include "profile/calltree.h"
 #include "profile/short_names.h"
 
-struct label_set {
+struct tree_labels {
 	struct tree_label *items;
 	size_t count, capacity;
 	struct arena arena;
@@ -15,14 +15,14 @@ struct label_set {
 
 #define LABEL_HIDDEN UINT32_MAX /* the frame is not shown */
 
-void label_set_init(struct label_set *set); /* item 0 is the root's "all" and equal to no frame's */
-uint32_t label_set_add(struct label_set *set, const char *text, size_t length, frame_id frame);
+void tree_labels_init(struct tree_labels *set); /* item 0 is the root's "all" and equal to no frame's */
+uint32_t tree_labels_add(struct tree_labels *set, const char *text, size_t length, frame_id frame);
 
 /* One label per frame; the caller frees. */
-uint32_t *labels_of_frames(struct label_set *set, const struct profile *profile,
+uint32_t *labels_of_frames(struct tree_labels *set, const struct profile *profile,
 			   const struct calltree_options *options);
 /* One label per thread, LABEL_HIDDEN where none is wanted or known; the caller frees. */
-uint32_t *labels_of_threads(struct label_set *set, const struct profile *profile,
+uint32_t *labels_of_threads(struct tree_labels *set, const struct profile *profile,
 			    const struct calltree_options *options);
 /*
  * Appends the first `length` bytes of a label with the short form of its function's name. False when there is none that
