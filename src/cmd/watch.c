@@ -113,7 +113,11 @@ static void choose_samples(struct watch *watch)
 	const struct profile *profile = live_profile(watch->live);
 	uint64_t window = watch->state.window * SECOND;
 	if (!window) {
-		watch->shown = (struct sample_list){.items = profile->samples, .count = profile->sample_count};
+		watch->shown = (struct sample_list){
+			.items = profile->samples,
+			.count = profile->sample_count,
+			.labels = profile->labels,
+		};
 		return;
 	}
 	watch->recent.count = 0;
@@ -289,7 +293,7 @@ static void watch_free(struct watch *watch)
 	top_state_release(&watch->state);
 	hot_functions_release(&watch->hot_functions);
 	live_free(watch->live);
-	free(watch->recent.items);
+	sample_list_release(&watch->recent);
 	if (watch->wake >= 0)
 		close(watch->wake);
 	if (watch->resized >= 0)

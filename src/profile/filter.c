@@ -3,15 +3,26 @@
 #include "profile/match.h"
 #include "profile/profile.h"
 
+/* Moves a sample, with its labels and its time, to a place before it that is free, or its own. */
+static void move_sample(struct profile *profile, size_t to, size_t from)
+{
+	profile->samples[to] = profile->samples[from];
+	label_column_set(&profile->labels, to, label_column_get(&profile->labels, from));
+	if (profile->keep_times)
+		time_columns_set(&profile->times, to, time_columns_get(&profile->times, from));
+}
+
 /* Samples that have become equal are added up, in place. */
 static void merge_equal_samples(struct profile *profile)
 {
 	struct sample *samples = profile->samples;
 	size_t count = profile->sample_count;
+	if (profile->ordered || profile->keep_times)
+		return;
 	profile->sample_count = 0;
 	index_map_clear(&profile->sample_map);
 	for (size_t i = 0; i < count; i++)
-		profile_add_sum(profile, samples[i]);
+		profile_add_labeled(profile, samples[i], label_column_get(&profile->labels, i));
 }
 
 static bool is_joined(const struct profile *profile, value_id value, value_id other)
@@ -55,12 +66,12 @@ void profile_keep_value(struct profile *profile, value_id value)
 	size_t to = 0;
 	bool joined = false;
 	for (size_t i = 0; i < profile->sample_count; i++) {
-		struct sample sample = profile->samples[i];
-		if (sample.value != value && profile->values[sample.value].name != 0)
+		value_id old = profile->samples[i].value;
+		if (old != value && profile->values[old].name != 0)
 			continue;
-		joined |= sample.value != value;
-		sample.value = value;
-		profile->samples[to++] = sample;
+		joined |= old != value;
+		move_sample(profile, to, i);
+		profile->samples[to++].value = value;
 	}
 	profile->sample_count = to;
 	index_map_clear(&profile->sample_map);
@@ -94,6 +105,24 @@ static bool *threads_that_fit(const struct profile *profile, const struct profil
 		fits[i] = match_id(filter->pids, thread->pid) && match_id(filter->tids, thread->tid) &&
 			  match_text(filter->comms, profile_text(profile, thread->comm));
 	}
+	return fits;
+}
+
+static bool labels_fit(const struct profile *profile, const struct label_filter *filter, label_set_id labels)
+{
+	for (; filter && filter->key; filter++)
+		if (!match_text(filter->values, profile_text(profile, profile_label(profile, labels, filter->key))))
+			return false;
+	return true;
+}
+
+/* By id of the set of labels. The caller frees. */
+static bool *label_sets_that_fit(const struct profile *profile, const struct profile_filter *filter)
+{
+	size_t count = label_sets_count(&profile->label_sets);
+	bool *fits = mem_alloc(count * sizeof *fits);
+	for (size_t i = 0; i < count; i++)
+		fits[i] = labels_fit(profile, filter->labels, (label_set_id)i);
 	return fits;
 }
 
@@ -180,15 +209,17 @@ void profile_keep(struct profile *profile, const struct profile_filter *filter)
 {
 	bool *threads CLEANUP_FREE = threads_that_fit(profile, filter);
 	bool *stacks CLEANUP_FREE = profile_stacks_that_fit(profile, filter);
+	bool *labels CLEANUP_FREE = label_sets_that_fit(profile, filter);
 	bool folded = !profile->quality.samples;
 	size_t to = 0;
 	forget_quality(profile);
 	for (size_t i = 0; i < profile->sample_count; i++) {
-		struct sample sample = profile->samples[i];
-		if (!threads[sample.thread] || !stacks[sample.stack])
+		const struct sample *sample = &profile->samples[i];
+		if (!threads[sample->thread] || !stacks[sample->stack] ||
+		    !labels[label_column_get(&profile->labels, i)])
 			continue;
-		count_again(profile, &sample, folded);
-		profile->samples[to++] = sample;
+		count_again(profile, sample, folded);
+		move_sample(profile, to++, i);
 	}
 	profile->sample_count = to;
 	index_map_clear(&profile->sample_map);

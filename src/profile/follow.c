@@ -1,5 +1,19 @@
 #include "profile/follow.h"
 
+void sample_list_release(struct sample_list *list)
+{
+	free(list->items);
+	label_column_release(&list->labels);
+	*list = (struct sample_list){0};
+}
+
+void sample_list_add(struct sample_list *list, struct sample sample, label_set_id labels)
+{
+	MEM_ROOM(list->items, list->count, list->capacity);
+	label_column_set(&list->labels, list->count, labels);
+	list->items[list->count++] = sample;
+}
+
 void profile_follower_release(struct profile_follower *follower)
 {
 	free(follower->strings);
@@ -8,6 +22,7 @@ void profile_follower_release(struct profile_follower *follower)
 	free(follower->stacks);
 	free(follower->threads);
 	free(follower->values);
+	free(follower->labels);
 	free(follower->seen);
 	*follower = (struct profile_follower){0};
 }
@@ -86,12 +101,28 @@ static void follow_values(struct profile_follower *to, struct profile *into, con
 	}
 }
 
+static void follow_labels(struct profile_follower *to, struct profile *into, const struct profile *from)
+{
+	struct label *labels CLEANUP_FREE = NULL;
+	size_t capacity = 0;
+	ROOM(to, labels, label_capacity, label_sets_count(&from->label_sets));
+	for (; to->label_count < label_sets_count(&from->label_sets); to->label_count++) {
+		size_t count;
+		const struct label *set = label_sets_get(&from->label_sets, (label_set_id)to->label_count, &count);
+		labels = mem_grow(labels, &capacity, count, sizeof *labels);
+		for (size_t i = 0; i < count; i++)
+			labels[i] = (struct label){to->strings[set[i].key], to->strings[set[i].value]};
+		to->labels[to->label_count] = profile_label_set(into, labels, count);
+	}
+}
+
 void profile_follow_names(struct profile_follower *follower, struct profile *into, const struct profile *from)
 {
 	profile_follow_frames(follower, into, from);
 	follow_threads(follower, into, from);
 	follow_stacks(follower, into, from);
 	follow_values(follower, into, from);
+	follow_labels(follower, into, from);
 }
 
 void profile_follow(struct profile_follower *follower, struct profile *into, const struct profile *from,
@@ -106,14 +137,14 @@ void profile_follow(struct profile_follower *follower, struct profile *into, con
 			*seen = (struct sample){0};
 		if (sample->weight == seen->weight && sample->count == seen->count)
 			continue;
-		MEM_ROOM(news->items, news->count, news->capacity);
-		news->items[news->count++] = (struct sample){
+		struct sample growth = {
 			.weight = sample->weight - seen->weight,
 			.count = sample->count - seen->count,
 			.thread = follower->threads[sample->thread],
 			.stack = follower->stacks[sample->stack],
 			.value = follower->values[sample->value],
 		};
+		sample_list_add(news, growth, follower->labels[label_column_get(&from->labels, i)]);
 		*seen = *sample;
 	}
 	follower->seen_count = from->sample_count;

@@ -54,13 +54,15 @@ void profile_merge(struct profile *into, const struct profile *from)
 		value_id value = to.values[sample->value];
 		int64_t weight = rescaled(into, sample->weight, from->values[sample->value].decimals,
 					  into->values[value].decimals);
-		profile_add_sum(into, (struct sample){
-					      .weight = weight,
-					      .thread = to.threads[sample->thread],
-					      .stack = to.stacks[sample->stack],
-					      .value = value,
-					      .count = sample->count,
-				      });
+		struct sample translated = {
+			.weight = weight,
+			.thread = to.threads[sample->thread],
+			.stack = to.stacks[sample->stack],
+			.value = value,
+			.count = sample->count,
+		};
+		label_set_id labels = to.labels[label_column_get(&from->labels, i)];
+		profile_add_timed(into, translated, labels, profile_sample_time(from, i));
 	}
 	merge_quality(into, from, to.strings);
 	extent_add(&into->extent, &from->extent);

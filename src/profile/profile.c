@@ -40,6 +40,9 @@ void profile_release(struct profile *profile)
 	free(profile->threads);
 	free(profile->values);
 	free(profile->samples);
+	label_sets_release(&profile->label_sets);
+	label_column_release(&profile->labels);
+	time_columns_release(&profile->times);
 	quality_release(&profile->quality);
 	index_map_release(&profile->function_map);
 	index_map_release(&profile->frame_map);
@@ -225,6 +228,17 @@ value_id profile_value(struct profile *profile, const char *name, const char *un
 	return id;
 }
 
+label_set_id profile_label_set(struct profile *profile, const struct label *labels, size_t count)
+{
+	return label_sets_add(&profile->label_sets, &profile->strings, labels, count);
+}
+
+str_id profile_label(const struct profile *profile, label_set_id labels, const char *key)
+{
+	str_id id = labels == LABEL_SET_EMPTY ? INDEX_NONE : strpool_find(&profile->strings, key, strlen(key));
+	return id == INDEX_NONE ? 0 : label_sets_value(&profile->label_sets, labels, id);
+}
+
 static void add_weight(struct profile *profile, int64_t *sum, int64_t weight)
 {
 	if (__builtin_add_overflow(*sum, weight, sum)) {
@@ -238,43 +252,56 @@ void profile_add(struct profile *profile, thread_id thread, stack_id stack, valu
 	profile_add_sum(profile, (struct sample){weight, thread, stack, value, 1});
 }
 
-static uint64_t hash_sample(const struct sample *sample)
+static uint64_t hash_sample(const struct sample *sample, label_set_id labels)
 {
-	return hash_mix(hash_pair(sample->thread, sample->stack), sample->value ^ HASH_K2);
+	uint64_t kind = (uint64_t)labels << 32 | sample->value;
+	return hash_mix(hash_pair(sample->thread, sample->stack), kind ^ HASH_K2);
+}
+
+static void append_sample(struct profile *profile, struct sample sample, label_set_id labels)
+{
+	MEM_ROOM(profile->samples, profile->sample_count, profile->sample_capacity);
+	label_column_set(&profile->labels, profile->sample_count, labels);
+	if (profile->keep_times)
+		time_columns_set(&profile->times, profile->sample_count, SAMPLE_TIME_UNKNOWN);
+	profile->samples[profile->sample_count++] = sample;
+	profile->stacks[sample.stack].last_sample = (uint32_t)profile->sample_count;
 }
 
 void profile_new_sample(struct profile *profile, struct sample sample)
 {
-	MEM_ROOM(profile->samples, profile->sample_count, profile->sample_capacity);
-	profile->samples[profile->sample_count++] = sample;
-	profile->stacks[sample.stack].last_sample = (uint32_t)profile->sample_count;
+	append_sample(profile, sample, LABEL_SET_EMPTY);
 }
 
 static void index_samples(struct profile *profile)
 {
 	struct index_map *map = &profile->sample_map;
 	while (map->count < profile->sample_count)
-		index_map_insert(map, hash_sample(&profile->samples[map->count]), map->count);
+		index_map_insert(
+			map, hash_sample(&profile->samples[map->count], label_column_get(&profile->labels, map->count)),
+			map->count);
 }
 
-static bool is_same(const struct sample *a, const struct sample *b)
+static bool is_same(const struct profile *profile, uint32_t index, const struct sample *b, label_set_id labels)
 {
-	return a->stack == b->stack && a->thread == b->thread && a->value == b->value;
+	const struct sample *a = &profile->samples[index];
+	return a->stack == b->stack && a->thread == b->thread && a->value == b->value &&
+	       label_column_get(&profile->labels, index) == labels;
 }
 
 /* Most stacks have samples of one thread and one value type, which are found without the hash table. */
-static struct sample *find_equal(struct profile *profile, const struct sample *sought)
+static struct sample *find_equal(struct profile *profile, const struct sample *sought, label_set_id labels)
 {
 	uint32_t *last = &profile->stacks[sought->stack].last_sample;
 	if (!*last)
 		return NULL;
-	if (*last <= profile->sample_count && is_same(&profile->samples[*last - 1], sought))
+	if (*last <= profile->sample_count && is_same(profile, *last - 1, sought, labels))
 		return &profile->samples[*last - 1];
 	index_samples(profile);
 	struct index_probe probe;
-	for (uint32_t i = index_map_first(&profile->sample_map, hash_sample(sought), &probe); i != INDEX_NONE;
+	for (uint32_t i = index_map_first(&profile->sample_map, hash_sample(sought, labels), &probe); i != INDEX_NONE;
 	     i = index_map_next(&profile->sample_map, &probe)) {
-		if (is_same(&profile->samples[i], sought)) {
+		if (is_same(profile, i, sought, labels)) {
 			*last = i + 1;
 			return &profile->samples[i];
 		}
@@ -282,16 +309,34 @@ static struct sample *find_equal(struct profile *profile, const struct sample *s
 	return NULL;
 }
 
-void profile_add_sum(struct profile *profile, struct sample sum)
+void profile_add_labeled(struct profile *profile, struct sample sum, label_set_id labels)
 {
-	struct sample *sample = profile->ordered ? NULL : find_equal(profile, &sum);
+	bool separate = profile->ordered || profile->keep_times;
+	struct sample *sample = separate ? NULL : find_equal(profile, &sum, labels);
 	if (!sample) {
-		profile_new_sample(profile, sum);
+		append_sample(profile, sum, labels);
 		return;
 	}
 	add_weight(profile, &sample->weight, sum.weight);
 	if (__builtin_add_overflow(sample->count, sum.count, &sample->count))
 		sample->count = UINT32_MAX;
+}
+
+void profile_add_sum(struct profile *profile, struct sample sum)
+{
+	profile_add_labeled(profile, sum, LABEL_SET_EMPTY);
+}
+
+void profile_add_timed(struct profile *profile, struct sample sum, label_set_id labels, struct sample_time time)
+{
+	profile_add_labeled(profile, sum, labels);
+	if (profile->keep_times)
+		time_columns_set(&profile->times, profile->sample_count - 1, time);
+}
+
+struct sample_time profile_sample_time(const struct profile *profile, size_t index)
+{
+	return profile->keep_times ? time_columns_get(&profile->times, index) : SAMPLE_TIME_UNKNOWN;
 }
 
 void profile_set_decimals(struct profile *profile, value_id value, unsigned decimals)

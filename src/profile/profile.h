@@ -3,7 +3,7 @@
  *
  * Strings, functions, frames, stacks, threads and value types are arrays addressed by 32-bit ids. A stack is a node of
  * a prefix tree, {parent, frame}, and names the path from the outermost frame down to it; parents have smaller ids than
- * their children. A sample is (thread, stack, value type) → weight.
+ * their children. A sample is (thread, stack, value type, labels) → weight.
  *
  * Weights are integers in units of 10^-decimals of their value type, so that sums are exact and do not depend on the
  * order of addition. A sum that would not fit is held at the limit and counted in the quality.
@@ -13,7 +13,9 @@
 
 #include "base/strpool.h"
 #include "profile/extent.h"
+#include "profile/label_set.h"
 #include "profile/quality.h"
+#include "profile/time_columns.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,6 +76,7 @@ struct value_type {
 	uint64_t samples, truncated, unresolved, derived; /* its part of the quality counters of the same names */
 };
 
+/* Its labels, and its time if that is kept, are in columns beside the samples: most profiles have none. */
 struct sample {
 	int64_t weight;
 	thread_id thread;
@@ -94,8 +97,12 @@ struct profile {
 	size_t thread_count, thread_capacity;
 	struct value_type *values;
 	size_t value_count, value_capacity;
+	struct label_sets label_sets;
 	struct sample *samples;
 	size_t sample_count, sample_capacity;
+	struct label_column labels; /* of the samples */
+	struct time_columns times; /* of the samples, with keep_times */
+	bool keep_times; /* set before samples are added: each has a time, so they are not added up */
 	bool ordered; /* samples are kept in the order they came, unmerged (flame charts) */
 	bool differential; /* value 0 is "before", value 1 is "after" */
 	struct quality quality;
@@ -125,10 +132,19 @@ stack_id profile_path(struct profile *profile, const frame_id *innermost_first, 
 thread_id profile_thread(struct profile *profile, struct thread thread);
 /* Finds or adds by name. */
 value_id profile_value(struct profile *profile, const char *name, const char *unit);
-/* Adds one sample of `weight` (in units of the value type). */
+/* Finds or adds a set of labels: see label_sets_add(). */
+label_set_id profile_label_set(struct profile *profile, const struct label *labels, size_t count);
+/* The value of a label of a set, by its key; 0: the set does not have it. */
+str_id profile_label(const struct profile *profile, label_set_id labels, const char *key);
+/* Adds one sample of `weight` (in units of the value type), without labels. */
 void profile_add(struct profile *profile, thread_id thread, stack_id stack, value_id value, int64_t weight);
-/* Adds what was added up elsewhere: its weight and its count count. */
+/* Adds what was added up elsewhere: its weight and its count count. The first has no labels. */
 void profile_add_sum(struct profile *profile, struct sample sum);
+void profile_add_labeled(struct profile *profile, struct sample sum, label_set_id labels);
+/* The same with a time, which is kept with keep_times only. Samples that are added without one have an unknown time. */
+void profile_add_timed(struct profile *profile, struct sample sum, label_set_id labels, struct sample_time time);
+/* The time of the sample `index`; unknown without keep_times. */
+struct sample_time profile_sample_time(const struct profile *profile, size_t index);
 /*
  * The same, by a caller who knows that the profile has no equal one yet. Nothing is looked up, which makes reading
  * sorted stacks a matter of appending.
@@ -136,11 +152,14 @@ void profile_add_sum(struct profile *profile, struct sample sum);
 function_id profile_new_function(struct profile *profile, struct function function);
 frame_id profile_new_frame(struct profile *profile, struct frame frame);
 stack_id profile_new_stack(struct profile *profile, stack_id parent, frame_id frame);
-void profile_new_sample(struct profile *profile, struct sample sample);
+void profile_new_sample(struct profile *profile, struct sample sample); /* without labels */
 /* Makes a value type's unit 10^-decimals; weights already there are rescaled. Never lowers it. */
 void profile_set_decimals(struct profile *profile, value_id value, unsigned decimals);
 
-/* Adds everything of `from` to `into`. Value types meet by name. `from` is unchanged. */
+/*
+ * Adds everything of `from` to `into`. Value types meet by name. Times are kept if `into` keeps them. `from` is
+ * unchanged.
+ */
 void profile_merge(struct profile *into, const struct profile *from);
 
 /*
@@ -154,12 +173,18 @@ void profile_join_event(struct profile *profile, value_id value);
  */
 void profile_keep_value(struct profile *profile, value_id value);
 
+/* Patterns for the value of a label; that of a sample without the label is "". */
+struct label_filter {
+	const char *key;
+	const char *const *values;
+};
 /* Which samples to keep; members that are NULL keep all. Lists of names end with NULL, lists of ids with −1. */
 struct profile_filter {
 	const char *const *comms; /* patterns as of fnmatch(3) for the thread's name */
 	const int32_t *pids, *tids;
 	const char *const *modules; /* patterns: some frame's module, its path or the last part of it */
 	const char *const *functions; /* patterns: some frame's function */
+	const struct label_filter *labels; /* ended by a NULL key; a sample must fit all */
 };
 /* Leaves only the samples that fit, and in the quality only what concerns them. For what was read from text. */
 void profile_keep(struct profile *profile, const struct profile_filter *filter);

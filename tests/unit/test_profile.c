@@ -200,7 +200,7 @@ static void following_gives_what_grew(void **state)
 	assert_int_equal(stack->parent, news.items[0].stack);
 	assert_int_equal(stack->frame, named(&into, "b"));
 	assert_int_equal(into.sample_count, 0);
-	free(news.items);
+	sample_list_release(&news);
 	profile_follower_release(&follower);
 	profile_release(&from);
 	profile_release(&into);

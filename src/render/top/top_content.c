@@ -72,6 +72,7 @@ static void add_section(struct top_content *content, const struct top_state *sta
 	struct profile part = *content->profile;
 	part.samples = samples->items;
 	part.sample_count = samples->count;
+	part.labels = samples->labels;
 	section->bottom_up = options.reverse;
 	options.values[0] = content->value;
 	options.values[1] = PROFILE_NONE;
@@ -92,7 +93,6 @@ static void list_samples(struct sample_list *to, const struct top_content *conte
 			 const struct sample_list *samples, const struct hot_function *with, bool up_to)
 {
 	to->count = 0;
-	to->items = mem_grow(to->items, &to->capacity, samples->count, sizeof *to->items);
 	for (size_t i = 0; i < samples->count; i++) {
 		struct sample sample = samples->items[i];
 		if (!state->kernel)
@@ -102,7 +102,7 @@ static void list_samples(struct sample_list *to, const struct top_content *conte
 			continue;
 		if (up_to)
 			sample.stack = cut;
-		to->items[to->count++] = sample;
+		sample_list_add(to, sample, label_column_get(&samples->labels, i));
 	}
 }
 
@@ -130,7 +130,7 @@ static void build_trees(struct top_content *content, const struct top_state *sta
 		list_samples(&part, content, state, samples, row, false);
 		add_section(content, state, &part, (struct calltree_options){.base = base});
 	}
-	free(part.items);
+	sample_list_release(&part);
 }
 
 static void build_list(struct top_content *content, struct top_state *state)
