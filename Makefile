@@ -11,22 +11,36 @@ FUZZ_TOTAL ?= 3600
 FUZZ_JOBS ?= 2
 DURATION ?= 1800
 
-# Sanitizer builds have a folder of their own: their objects do not mix with the others.
-ifeq ($(strip $(SAN)),)
-BUILD ?= build
-else
-BUILD ?= build-san
+# ARCH=aarch64 is a cross build, with Debian's compiler, libraries of scripts/sysroot, and qemu to run what was built.
+HOST_ARCH := $(shell uname -m)
+ARCH ?= $(HOST_ARCH)
+# What Linux and Debian call them; ARCH may come from the environment of someone who builds kernels.
+override ARCH := $(patsubst x86,x86_64,$(patsubst amd64,x86_64,$(patsubst arm64,aarch64,$(ARCH))))
+ifneq ($(ARCH),$(HOST_ARCH))
+CROSS := $(ARCH)-linux-gnu-
 endif
 
+# Sanitizer and cross builds have folders of their own: their objects do not mix with the others.
+BUILD ?= build$(if $(CROSS),-$(ARCH))$(if $(strip $(SAN)),-san)
+
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(CROSS)gcc
 endif
+AR := $(CROSS)ar
 FUZZ_CC ?= clang
 CFLAGS ?= -O2 -g
 LDFLAGS ?=
 WICK_CFLAGS := -std=gnu17 -D_GNU_SOURCE -DWICK_VERSION='"$(VERSION)"' -Wall -Wextra -Wshadow -Wmissing-prototypes \
 	-Wstrict-prototypes -Isrc -pthread
 LIBS := -liberty -lz -llzma -lzstd -lm -pthread
+ifneq ($(CROSS),)
+SYSROOT ?= $(BUILD)/sysroot
+CROSS_CFLAGS := -isystem $(SYSROOT)/usr/include
+LDFLAGS += -L$(SYSROOT)/usr/lib/$(ARCH)-linux-gnu
+EMULATOR := qemu-$(ARCH)
+RUN := $(EMULATOR) -L $(SYSROOT)
+BPF := no
+endif
 # header:Debian package
 LIBRARIES := zlib.h:zlib1g-dev lzma.h:liblzma-dev zstd.h:libzstd-dev libiberty/demangle.h:libiberty-dev
 
@@ -35,7 +49,7 @@ BPF_CLANG ?= $(firstword $(shell command -v clang 2>/dev/null))
 BPFTOOL ?= $(firstword $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool 2>/dev/null))
 ifneq ($(BPF),no)
 LIBBPF := $(wildcard /usr/include/bpf/libbpf.h)
-BPF := $(if $(and $(BPF_CLANG),$(BPFTOOL),$(LIBBPF),$(filter x86_64,$(shell uname -m))),yes,no)
+BPF := $(if $(and $(BPF_CLANG),$(BPFTOOL),$(LIBBPF),$(filter x86_64,$(ARCH))),yes,no)
 endif
 ifeq ($(BPF),yes)
 WICK_CFLAGS += -I$(BUILD)/gen/bpf
@@ -52,7 +66,7 @@ WICK_CFLAGS += -Werror
 endif
 # V=1 shows the commands.
 Q := $(if $(filter 1,$(V)),,@)
-COMPILE := $(CC) $(WICK_CFLAGS) $(CFLAGS) $(SAN_FLAGS)
+COMPILE := $(CC) $(WICK_CFLAGS) $(CROSS_CFLAGS) $(CFLAGS) $(SAN_FLAGS)
 LINK := $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
 
 # The engine, or what says that it is not there.
@@ -95,7 +109,7 @@ $(BUILD)/wick: $(BUILD)/obj/cmd/main.o $(BUILD)/libwick.a
 $(BUILD)/libwick.a: $(filter-out $(BUILD)/obj/cmd/main.o,$(OBJECTS))
 	@rm -f $@
 	@echo '  AR   $@'
-	$(Q)ar rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags | $(BUILD)/libraries
 	@mkdir -p $(@D)
@@ -137,38 +151,43 @@ $(BUILD)/flags: FORCE
 
 $(BUILD)/libraries: scripts/libraries
 	@mkdir -p $(@D)
-	@CC='$(CC) $(CFLAGS)' scripts/libraries $(LIBRARIES)
+	@CC='$(CC) $(CROSS_CFLAGS) $(CFLAGS)' MAKE='make$(if $(CROSS), ARCH=$(ARCH))' scripts/libraries $(LIBRARIES)
 	@touch $@
 
 $(BUILD)/man/wick.1: $(BUILD)/wick
 	@mkdir -p $(@D)
 	@echo '  GEN  $@'
-	$(Q)$(BUILD)/wick help --man >$@
+	$(Q)$(RUN) $(BUILD)/wick help --man >$@
 
 $(BUILD)/man/wick-%.1: $(BUILD)/wick
 	@mkdir -p $(@D)
 	@echo '  GEN  $@'
-	$(Q)$(BUILD)/wick help --man $* >$@
+	$(Q)$(RUN) $(BUILD)/wick help --man $* >$@
 
 $(BUILD)/completions/wick.bash: $(BUILD)/wick
 	@mkdir -p $(@D)
 	@echo '  GEN  $@'
-	$(Q)$(BUILD)/wick help --completion bash >$@
+	$(Q)$(RUN) $(BUILD)/wick help --completion bash >$@
 
 $(BUILD)/completions/_wick: $(BUILD)/wick
 	@mkdir -p $(@D)
 	@echo '  GEN  $@'
-	$(Q)$(BUILD)/wick help --completion zsh >$@
+	$(Q)$(RUN) $(BUILD)/wick help --completion zsh >$@
 
 # --- what must be installed ---
 
 ##: install the packages for building and testing with apt (as root or with sudo)
-deps:
+deps: $(if $(CROSS),deps-build)
 	scripts/deps build test
 
-##: install the packages for building with apt
-deps-build:
-	scripts/deps build
+##: install the packages for building with apt; with ARCH=aarch64, for a cross build
+deps-build: $(if $(CROSS),$(SYSROOT))
+	scripts/deps build $(if $(CROSS),cross-$(ARCH))
+
+ifneq ($(CROSS),)
+$(SYSROOT): scripts/sysroot
+	scripts/sysroot $(ARCH) $@
+endif
 
 # --- trying it ---
 
@@ -197,13 +216,29 @@ bench-unwind: $(BUILD)/bench/unwind
 
 # --- tests ---
 
+# In a cross build, those that cannot run under an emulator are left out (tests/unit/emulated.txt).
+ifneq ($(CROSS),)
+UNIT_LEFT_OUT := $(shell awk '$$2 == "all" { print $$1 }' tests/unit/emulated.txt)
+UNIT_TESTS := $(filter-out $(UNIT_LEFT_OUT:%=$(BUILD)/tests/unit/test_%),$(UNIT_TESTS))
+UNIT_FLAGS := $(BUILD)/tests/emulated.o -Wl,--wrap=_cmocka_run_group_tests
+# With -L, qemu would map / too.
+UNIT_FLAGS += -Wl,--dynamic-linker=$(abspath $(SYSROOT))/lib/ld-linux-$(ARCH).so.1 \
+	-Wl,-rpath,$(abspath $(SYSROOT))/lib/$(ARCH)-linux-gnu:$(abspath $(SYSROOT))/usr/lib/$(ARCH)-linux-gnu
+
+$(UNIT_TESTS): $(BUILD)/tests/emulated.o
+$(BUILD)/tests/emulated.o: tests/unit/emulated.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  CC   $@'
+	$(Q)$(COMPILE) -c -o $@ $<
+endif
+
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libwick.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  CC   $@'
-	$(Q)$(COMPILE) -Itests/unit -MMD -MP -o $@ $< $(LDFLAGS) $(BUILD)/libwick.a -lcmocka $(LIBS)
+	$(Q)$(COMPILE) -Itests/unit -MMD -MP -o $@ $< $(UNIT_FLAGS) $(LDFLAGS) $(BUILD)/libwick.a -lcmocka $(LIBS)
 
 # Where libdw is, the unwind tables are held against it; without, that test is skipped.
-ifneq ($(wildcard /usr/include/elfutils/libdw.h),)
+ifneq ($(if $(CROSS),,$(wildcard /usr/include/elfutils/libdw.h)),)
 $(BUILD)/tests/unit/test_unwind_libdw: LIBS += -ldw -lelf
 endif
 
@@ -213,13 +248,13 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(FUZZ_HEADERS) $(BUIL
 	@echo '  CC   $@'
 	$(Q)$(COMPILE) -o $@ $< tests/fuzz/replay.c $(LDFLAGS) $(BUILD)/libwick.a $(LIBS)
 
-test-programs: all $(UNIT_TESTS) $(REPLAYERS)
+test-programs: all $(UNIT_TESTS) $(if $(CROSS),,$(REPLAYERS))
 
-##: run all tests; ends with "N passed, N failed". SAN=address,undefined uses sanitizers
-test:
+##: run all tests; ends with "N passed, N failed". SAN=address,undefined uses sanitizers. With ARCH=aarch64: unit tests
+test: $(if $(CROSS),deps-build)
 	@scripts/deps build test || echo "going on without: tests that need it are skipped" >&2
 	@$(MAKE) --no-print-directory BUILD='$(BUILD)' SAN='$(SAN)' test-programs
-	@tests/run $(BUILD)
+	@$(if $(CROSS),RUN='$(EMULATOR)') tests/run $(BUILD) $(if $(CROSS),unit)
 
 ##: run the corpora of the fuzzers (part of test)
 fuzz-corpus: $(REPLAYERS)
@@ -239,7 +274,7 @@ $(BUILD)/fuzz/obj/%.o: src/%.c | $(BUILD)/libraries
 $(BUILD)/fuzz/obj/libwick.a: $(FUZZ_OBJECTS) $(BUILD)/obj/gen/web.o
 	@rm -f $@
 	@echo '  AR   $@'
-	$(Q)ar rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(FUZZ_HEADERS) $(BUILD)/fuzz/obj/libwick.a
 	@mkdir -p $(@D)
@@ -287,9 +322,9 @@ uninstall:
 		$(MAN_PAGES:$(BUILD)/man/%='$(DESTDIR)$(PREFIX)/share/man/man1/%')
 	rm -rf '$(DESTDIR)$(PREFIX)/share/doc/wick'
 
-##: remove build/ and build-san/
+##: remove build/, build-san/ and the like
 clean:
-	rm -rf build build-san
+	rm -rf build build-san build-aarch64 build-aarch64-san
 
 ##: show this list
 help:

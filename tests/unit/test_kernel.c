@@ -163,6 +163,7 @@ static void code_may_come_between_questions(void **state)
 	kernel_close(kernel);
 }
 
+#ifdef __x86_64__
 /* A kernel of two functions, one inlined into the other, that lies elsewhere than it was linked. */
 static const char vmlinux_source[] = "volatile int sum;\n"
 				     "static inline __attribute__((always_inline)) void inner(void) { sum += 3; }\n"
@@ -171,6 +172,7 @@ static const char build_vmlinux[] =
 	"mkdir -p root/boot && gcc -x c -O2 -g -mcmodel=kernel -fno-pic -fcf-protection=none -c -o v.o vmlinux.c && "
 	"ld -Ttext=0xffffffff81000000 --defsym=_text=0xffffffff81000000 -e outer --build-id=0x0102030405060708 "
 	"-o root/boot/vmlinux-$(uname -r) v.o";
+#endif
 
 static void vmlinux_tells_inlined_functions_and_lines(void **state)
 {

@@ -238,7 +238,7 @@ static void check_against_nm(const char *path)
 	}
 	snprintf(command, sizeof command,
 		 "printf '\\n'; { nm --defined-only '%s'; nm -D --defined-only '%s'; } 2>/dev/null | "
-		 "awk '$2 ~ /^[tTwWi]$/ && $3 !~ /^(data_start|_?_?etext)(@|$)/ { print $1, $3 }' | sort -u",
+		 "awk '$2 ~ /^[tTwWi]$/ && $3 !~ /^(data_start|_?_?etext|\\$[dx])([.@]|$)/ { print $1, $3 }' | sort -u",
 		 path, path);
 	struct buf text = shell_output(command);
 	size_t seen = 0, exact = 0;
