@@ -53,8 +53,8 @@ const char *elf_section_name(const struct elf_file *elf, size_t index);
 /* Whether it is a name of the old kind of compressed sections: .zdebug_info is a compressed .debug_info. */
 bool elf_name_is_zdebug(const char *name);
 /*
- * The bytes of a section that has bytes, all of them in the file; decompressed if the file has them compressed. False if
- * they are damaged, or more than the file may decompress to. Thread-safe.
+ * The bytes of a section that has bytes, all of them in the file; decompressed if the file has them compressed. False
+ * if they are damaged, or more than the file may decompress to. Thread-safe.
  */
 bool elf_unpack_section(struct elf_file *elf, size_t index, const uint8_t **ret_data, size_t *ret_size);
 /* Releases what was decompressed. */
