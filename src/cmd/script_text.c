@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "name/short_name.h"
 #include "profile/match.h"
+#include "symbolize/rules.h"
+#include "trace/frame.h"
 
 #include <string.h>
 
@@ -12,11 +14,9 @@
 
 /* The lines of one address, made once: most frames of a recording repeat. */
 struct frame_text {
-	module_id module;
-	uint32_t version;
-	bool exact, unwound;
+	struct trace_frame frame;
+	bool unwound;
 	bool fits_module, fits_function; /* of the filters */
-	uint64_t address;
 	size_t at, size; /* in printer.lines */
 };
 
@@ -124,11 +124,12 @@ struct place {
 	const char *module;
 };
 
-static void find_place(struct place *place, struct module_store *codes, const struct stack_frame *frame)
+static void find_place(struct place *place, struct module_store *codes, const struct trace_frame *frame)
 {
-	struct module_code *code = frame->module == MODULE_NONE ? NULL : module_store_get(codes, frame->module);
+	module_id module = frame_rule_module(frame);
+	struct module_code *code = module == MODULE_NONE ? NULL : module_store_get(codes, module);
 	if (code)
-		place->count = (frame->exact ? module_code_find : module_code_find_call)(
+		place->count = (trace_frame_is_exact(frame) ? module_code_find : module_code_find_call)(
 			code, frame->address, frame->version, place->found, MAX_INLINED);
 	else
 		place->count = 0;
@@ -140,15 +141,12 @@ static struct frame_text make_frame(struct script_text *printer, struct module_s
 {
 	const struct profile_filter *filter = printer->filter;
 	struct place place;
-	find_place(&place, codes, frame);
+	find_place(&place, codes, &frame->frame);
 	/* Of callers perf shows the return address where the kernel found it, and one less where it unwound itself. */
-	unsigned behind = !frame->exact && !frame->unwound;
+	unsigned behind = !stack_frame_is_exact(frame) && !frame->unwound;
 	struct frame_text text = {
-		.module = frame->module,
-		.exact = frame->exact,
+		.frame = frame->frame,
 		.unwound = frame->unwound,
-		.address = frame->address,
-		.version = frame->version,
 		.at = printer->lines.size,
 		.fits_module = match_module(filter->modules, place.module),
 		.fits_function = !filter->functions,
@@ -156,8 +154,8 @@ static struct frame_text make_frame(struct script_text *printer, struct module_s
 	for (size_t i = 0; i < place.count; i++) {
 		const struct symbol_frame *found = &place.found[i];
 		buf_char(&printer->lines, '\t');
-		add_frame(&printer->format, &printer->lines, frame->offset + behind, found, frame->address + behind,
-			  place.module);
+		add_frame(&printer->format, &printer->lines, frame->offset + behind, found,
+			  frame->frame.address + behind, place.module);
 		text.fits_function = text.fits_function || match_function(filter->functions, found->name);
 	}
 	if (!place.count) {
@@ -171,15 +169,14 @@ static struct frame_text make_frame(struct script_text *printer, struct module_s
 static const struct frame_text *frame_text(struct script_text *printer, struct module_store *codes,
 					   const struct stack_frame *frame)
 {
-	uint64_t hash = hash_mix(frame->address ^ HASH_K0,
-				 hash_pair(frame->module, frame->version << 2 | frame->exact | frame->unwound << 1));
+	const struct trace_frame *sought = &frame->frame;
+	uint64_t hash = hash_mix(sought->address ^ HASH_K0,
+				 hash_pair(sought->module, sought->version << 3 | sought->flags << 1 | frame->unwound));
 	struct index_probe probe;
 	for (uint32_t i = index_map_first(&printer->frame_map, hash, &probe); i != INDEX_NONE;
 	     i = index_map_next(&printer->frame_map, &probe)) {
 		const struct frame_text *known = &printer->frames[i];
-		if (known->address == frame->address && known->module == frame->module &&
-		    known->version == frame->version && known->exact == frame->exact &&
-		    known->unwound == frame->unwound)
+		if (trace_frame_equal(&known->frame, sought) && known->unwound == frame->unwound)
 			return known;
 	}
 	MEM_ROOM(printer->frames, printer->frame_count, printer->frame_capacity);
@@ -211,11 +208,11 @@ static bool add_address(struct script_text *printer, struct module_store *codes,
 {
 	const struct profile_filter *filter = printer->filter;
 	struct place place;
-	find_place(&place, codes, frame);
+	find_place(&place, codes, &frame->frame);
 	const struct symbol_frame *found = place.count ? &place.found[place.count - 1] : NULL;
 	if (printer->format.fields & SCRIPT_IP) {
 		buf_char(&printer->text, ' ');
-		add_frame(&printer->format, &printer->text, sample->ip, found, frame->address, place.module);
+		add_frame(&printer->format, &printer->text, sample->ip, found, frame->frame.address, place.module);
 	} else {
 		buf_char(&printer->text, '\n');
 	}

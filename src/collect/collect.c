@@ -194,12 +194,12 @@ static void add_with_waker(struct worker *worker, const struct batch_sample *sam
 	memcpy(waited, maker->frames, count * sizeof *waited);
 	stack_make(maker, waker);
 	CLEANUP_FREE struct stack_frame *joined = mem_alloc((count + maker->count + 2) * sizeof *joined);
-	joined[at++] = (struct stack_frame){.id = tally_text_frame(&worker->tally, waker->comm)};
+	joined[at++] = (struct stack_frame){.id = trace_text_frame(&worker->tally.trace, waker->comm)};
 	for (size_t i = maker->count; i-- > 0;) {
 		joined[at] = maker->frames[i];
-		joined[at++].id = tally_waker_frame(&worker->tally, &maker->frames[i]);
+		joined[at++].id = tally_waker_frame(&worker->tally, &maker->frames[i].frame);
 	}
-	joined[at++] = (struct stack_frame){.id = tally_text_frame(&worker->tally, "--")};
+	joined[at++] = (struct stack_frame){.id = trace_text_frame(&worker->tally.trace, "--")};
 	memcpy(joined + at, waited, count * sizeof *waited);
 	tally_add(&worker->tally, sample, joined, at + count, end);
 }
@@ -582,12 +582,12 @@ unsigned collector_worker_count(const struct collector *collector)
 	return collector->worker_count;
 }
 
-void collector_follow(struct collector *collector, unsigned worker, struct profile_follower *follower,
-		      struct profile *addresses, struct sample_list *news)
+void collector_follow(struct collector *collector, unsigned worker, struct trace_follower *follower, struct trace *into,
+		      struct sample_list *news)
 {
 	struct worker *followed = &collector->workers[worker];
 	pthread_mutex_lock(&followed->lock);
-	profile_follow(follower, addresses, &followed->tally.profile, news);
+	trace_follow(follower, into, &followed->tally.trace, news);
 	pthread_mutex_unlock(&followed->lock);
 }
 
@@ -643,10 +643,10 @@ static void advise(struct collector *collector, struct profile *profile)
 		profile->quality.lost_records_advice = profile_string(profile, records.data, records.size);
 }
 
-static bool has_kernel_frames(const struct profile *addresses)
+static bool has_kernel_frames(const struct trace *trace)
 {
-	for (size_t i = 0; i < addresses->frame_count; i++)
-		if (addresses->frames[i].kind == FRAME_KERNEL)
+	for (size_t i = 0; i < trace->frame_count; i++)
+		if (trace->frames[i].kind == TRACE_KERNEL)
 			return true;
 	return false;
 }
@@ -660,7 +660,7 @@ static void *open_kernel(void *codes)
 /* The sums take one core: on another one kernel symbols are read meanwhile, which takes the longest of all files. */
 static bool start_kernel(struct collector *collector, pthread_t *ret_thread)
 {
-	return collector->worker_count > 1 && has_kernel_frames(&collector->workers[0].tally.profile) &&
+	return collector->worker_count > 1 && has_kernel_frames(&collector->workers[0].tally.trace) &&
 	       pthread_create(ret_thread, NULL, open_kernel, &collector->codes) == 0;
 }
 
@@ -678,9 +678,9 @@ void collector_finish(struct collector *collector, struct profile *profile)
 		return;
 	pthread_t thread;
 	bool started = start_kernel(collector, &thread);
-	struct profile **addresses CLEANUP_FREE = mem_alloc(collector->worker_count * sizeof *addresses);
+	struct trace **traces CLEANUP_FREE = mem_alloc(collector->worker_count * sizeof *traces);
 	for (unsigned i = 0; i < collector->worker_count; i++)
-		addresses[i] = &collector->workers[i].tally.profile;
+		traces[i] = &collector->workers[i].tally.trace;
 	if (collector->options.followed || collector->options.live)
 		module_store_reread_maps(&collector->codes);
 	struct symbolize_options options = {
@@ -691,7 +691,7 @@ void collector_finish(struct collector *collector, struct profile *profile)
 		.addresses = collector->options.addresses,
 		.filter = collector->options.filter.profile,
 	};
-	symbolize_profiles(profile, addresses, collector->worker_count, &collector->codes, &options);
+	symbolize_traces(profile, traces, collector->worker_count, &collector->codes, &options);
 	if (started)
 		pthread_join(thread, NULL);
 	profile->quality.lost += collector->lost;

@@ -9,8 +9,8 @@
 #define WICK_COLLECT_COLLECT_H
 
 #include "collect/tally.h"
-#include "profile/follow.h"
 #include "symbol/symbols.h"
+#include "trace/follow.h"
 
 /* What is taken; unset members take everything. */
 struct collect_filter {
@@ -67,10 +67,10 @@ void collector_flush(struct collector *collector);
 unsigned collector_not_fetched(const struct collector *collector);
 /* How many samples have a stack that ends so, as far as the workers have come. From any thread. */
 uint64_t collector_ends(const struct collector *collector, enum stack_end end);
-/* How many there are to follow; and one of them, from any thread: see profile_follow(). Addresses have no names yet. */
+/* How many there are to follow; and one of them, from any thread: see trace_follow(). */
 unsigned collector_worker_count(const struct collector *collector);
-void collector_follow(struct collector *collector, unsigned worker, struct profile_follower *follower,
-		      struct profile *addresses, struct sample_list *news);
+void collector_follow(struct collector *collector, unsigned worker, struct trace_follower *follower, struct trace *into,
+		      struct sample_list *news);
 /* The code of the modules that the frames of `each` name. */
 struct module_store *collector_codes(struct collector *collector);
 /* What was missing of the stacks that were unwound so far, for who records. */

@@ -10,8 +10,8 @@ struct period {
 
 struct live {
 	struct collector *collector;
-	struct profile_follower *followers; /* by worker of the collector */
-	struct profile addresses; /* of all workers; has no samples */
+	struct trace_follower *followers; /* by worker of the collector */
+	struct trace trace; /* of all workers; has no samples */
 	struct profile profile;
 	struct symbolizer *symbolizer;
 	struct profile_viewer *viewer; /* NULL: samples are shown as they are */
@@ -26,7 +26,7 @@ struct live *live_new(struct collector *collector, const struct symbolize_option
 	struct live *live = mem_zalloc(1, sizeof *live);
 	live->collector = collector;
 	live->followers = mem_zalloc(collector_worker_count(collector), sizeof *live->followers);
-	profile_init(&live->addresses);
+	trace_init(&live->trace);
 	profile_init(&live->profile);
 	live->symbolizer = symbolizer_new(&live->profile, collector_codes(collector), options);
 	live->viewer = view ? profile_viewer_new(&live->profile, view) : NULL;
@@ -38,7 +38,7 @@ void live_free(struct live *live)
 	if (!live)
 		return;
 	for (unsigned i = 0; i < collector_worker_count(live->collector); i++)
-		profile_follower_release(&live->followers[i]);
+		trace_follower_release(&live->followers[i]);
 	for (size_t i = 0; i < live->period_count; i++)
 		free(live->periods[i].samples.items);
 	free(live->periods);
@@ -46,7 +46,7 @@ void live_free(struct live *live)
 	free(live->news.items);
 	profile_viewer_free(live->viewer);
 	symbolizer_free(live->symbolizer);
-	profile_release(&live->addresses);
+	trace_release(&live->trace);
 	profile_release(&live->profile);
 	free(live);
 }
@@ -76,7 +76,7 @@ static void name_news(struct live *live)
 	for (size_t i = 0; i < live->news.count; i++) {
 		struct sample sample = live->news.items[i];
 		struct symbolizer_stack stack = symbolizer_stack(live->symbolizer, sample.stack);
-		sample.value = symbolizer_value(live->symbolizer, &live->addresses, sample.value);
+		sample.value = symbolizer_value(live->symbolizer, &live->trace, sample.value);
 		sample.thread = symbolizer_thread(live->symbolizer, sample.thread);
 		sample.stack = stack.stack;
 		if (live->viewer && !profile_viewer_move(live->viewer, &sample))
@@ -92,8 +92,8 @@ const struct sample_list *live_update(struct live *live, uint64_t now, uint64_t 
 {
 	live->news.count = 0;
 	for (unsigned i = 0; i < collector_worker_count(live->collector); i++)
-		collector_follow(live->collector, i, &live->followers[i], &live->addresses, &live->news);
-	symbolizer_extend(live->symbolizer, &live->addresses);
+		collector_follow(live->collector, i, &live->followers[i], &live->trace, &live->news);
+	symbolizer_extend(live->symbolizer, &live->trace);
 	name_news(live);
 	forget(live, now > keep ? now - keep : 0);
 	if (live->news.count) {

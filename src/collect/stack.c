@@ -61,19 +61,25 @@ static const struct mapping *find_kernel(const struct map_set *maps, uint64_t ip
 static struct stack_frame frame_at(struct stack_maker *maker, uint64_t ip, bool exact, bool kernel)
 {
 	const struct mapping *mapping = kernel ? find_kernel(maker->sample->kernel_maps, ip) : find_user(maker, ip);
-	struct stack_frame frame = {
-		.module = MODULE_NONE, .kernel = kernel, .exact = exact, .address = ip, .offset = ip};
+	struct trace_frame frame = {
+		.kind = kernel ? TRACE_KERNEL : TRACE_NATIVE,
+		.module = MODULE_NONE,
+		.address = ip,
+		.flags = exact ? TRACE_EXACT : 0,
+	};
+	uint64_t offset = ip;
 	if (mapping) {
 		struct module_code *code = stack_maker_code(maker, mapping->module);
 		frame.module = mapping->module;
 		frame.address = module_code_address(code, mapping, ip);
 		frame.version = module_code_version(code, frame.address, maker->sample->monotonic);
+		if (!kernel && module_code_is_jit(code))
+			frame.kind = TRACE_JIT;
 		if (module_code_is_file(code))
-			frame.offset = ip - mapping->start + mapping->offset;
+			offset = ip - mapping->start + mapping->offset;
 	}
-	if (maker->identify)
-		frame.id = maker->identify(maker->identify_context, &frame);
-	return frame;
+	uint32_t id = maker->identify ? maker->identify(maker->identify_context, &frame) : 0;
+	return (struct stack_frame){.frame = frame, .offset = offset, .id = id};
 }
 
 /* Samples meet the same addresses again and again: what was found out about one is kept. */
@@ -84,7 +90,7 @@ static struct stack_frame *push(struct stack_maker *maker, uint64_t ip, bool exa
 	struct stack_place *place = &maker->places[hash_mix(lookup ^ HASH_K0, maps ^ HASH_K1) >> (64 - PLACES_LOG2)];
 	if (place->ip != lookup || place->maps != maps || !maps)
 		*place = (struct stack_place){lookup, maps, frame_at(maker, lookup, exact, kernel)};
-	if (place->frame.version)
+	if (place->frame.frame.version)
 		place->maps = 0; /* another moment, other code */
 	MEM_ROOM(maker->frames, maker->count, maker->capacity);
 	struct stack_frame *frame = &maker->frames[maker->count++];
@@ -283,7 +289,8 @@ static enum stack_end chain_end(const struct stack_maker *maker, size_t addresse
 	if (maker->sample->chain_most && addresses >= maker->sample->chain_most)
 		return STACK_DEEP;
 	const struct stack_frame *outermost = maker->count ? &maker->frames[maker->count - 1] : NULL;
-	return outermost && !outermost->kernel && outermost->module == MODULE_NONE ? STACK_BROKEN : STACK_WHOLE;
+	return outermost && !stack_frame_is_kernel(outermost) && outermost->frame.module == MODULE_NONE ? STACK_BROKEN :
+													  STACK_WHOLE;
 }
 
 enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *sample)

@@ -6,18 +6,7 @@
 #include "collect/stack_needs.h"
 #include "event/stack_mark.h"
 #include "module/module_code.h"
-
-struct stack_frame {
-	module_id module; /* MODULE_NONE: nothing is mapped there */
-	bool kernel;
-	bool unwound; /* by us; else the kernel found it */
-	bool exact; /* no return address */
-	uint64_t ip; /* as it was recorded or found on the stack */
-	uint64_t address; /* to look up: in the module's own address space, minus one for return addresses */
-	uint64_t offset; /* the same as an offset in the mapped file; `address` outside files */
-	uint32_t version; /* of just-in-time code, see module_code_version() */
-	uint32_t id; /* what stack_maker.identify made of it */
-};
+#include "trace/frame.h"
 
 /* What an address is in a set of mappings, in one line of the cache. */
 struct stack_place {
@@ -44,8 +33,8 @@ struct stack_maker {
 	const struct batch_sample *sample;
 	const struct mapping *last; /* where the last look-up ended: neighbours often lie in the same mapping */
 	struct stack_place *places; /* by hash; of two with the same, the later one is kept */
-	/* May be set: gives the frames of an address their number. `unwound` is not known then. */
-	uint32_t (*identify)(void *context, const struct stack_frame *frame);
+	/* May be set: gives frames their number. */
+	uint32_t (*identify)(void *context, const struct trace_frame *frame);
 	void *identify_context;
 };
 

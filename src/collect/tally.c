@@ -1,107 +1,72 @@
 #include "collect/tally.h"
 
-#include "symbolize/symbolize.h"
-
 #include <string.h>
 
 void tally_init(struct tally *tally, bool ordered)
 {
 	*tally = (struct tally){0};
-	profile_init(&tally->profile);
-	tally->profile.ordered = ordered;
+	trace_init(&tally->trace);
+	tally->trace.ordered = ordered;
 }
 
 void tally_release(struct tally *tally)
 {
-	profile_release(&tally->profile);
-	free(tally->module_function);
+	trace_release(&tally->trace);
 	free(tally->path);
 	free(tally->stacks);
 	free(tally->broken);
 }
 
-static function_id function_of_module(struct tally *tally, module_id module)
-{
-	size_t key = (uint32_t)(module + 2); /* MODULE_TRUNCATED becomes 0, MODULE_NONE 1 */
-	if (key >= tally->function_capacity) {
-		size_t old = tally->function_capacity;
-		tally->module_function = mem_grow(tally->module_function, &tally->function_capacity, key + 1,
-						  sizeof *tally->module_function);
-		memset(tally->module_function + old, 0xff,
-		       (tally->function_capacity - old) * sizeof *tally->module_function);
-	}
-	if (tally->module_function[key] == PROFILE_NONE)
-		tally->module_function[key] = symbolize_module_function(&tally->profile, module);
-	return tally->module_function[key];
-}
-
 /* Where frame pointers hold something else stacks end in any number of addresses that mean nothing. */
-static struct frame address_frame(const struct tally *tally, const struct stack_frame *frame, function_id function)
+static struct trace_frame counted_frame(const struct tally *tally, struct trace_frame frame)
 {
-	bool means_nothing = frame->module == MODULE_NONE && !tally->unmapped_apart;
-	return (struct frame){
-		.function = function,
-		.address = means_nothing ? 0 : frame->address,
-		.line = means_nothing ? 0 : symbolize_line(frame->version, frame->exact),
-		.kind = frame->kernel ? FRAME_KERNEL : FRAME_NATIVE,
-	};
+	if (frame.module == MODULE_NONE && !tally->unmapped_apart)
+		return (struct trace_frame){.kind = frame.kind, .module = MODULE_NONE};
+	return frame;
 }
 
-uint32_t tally_frame(void *context, const struct stack_frame *frame)
+uint32_t tally_frame(void *context, const struct trace_frame *frame)
 {
 	struct tally *tally = context;
-	size_t known = tally->profile.frame_count;
-	frame_id id =
-		profile_frame(&tally->profile, address_frame(tally, frame, function_of_module(tally, frame->module)));
-	if (id >= known && frame->module < MODULE_TRUNCATED)
+	size_t known = tally->trace.frame_count;
+	trace_frame_id id = trace_frame(&tally->trace, counted_frame(tally, *frame));
+	if (id >= known && frame->module != MODULE_NONE)
 		preparer_add(tally->preparer, frame->module, frame->address);
 	return id;
 }
 
-uint32_t tally_waker_frame(struct tally *tally, const struct stack_frame *frame)
+uint32_t tally_waker_frame(struct tally *tally, const struct trace_frame *frame)
 {
-	struct function function = tally->profile.functions[function_of_module(tally, frame->module)];
-	function.name = profile_string(&tally->profile, SYMBOLIZE_REVERSED, strlen(SYMBOLIZE_REVERSED));
-	return profile_frame(&tally->profile, address_frame(tally, frame, profile_function(&tally->profile, function)));
-}
-
-uint32_t tally_text_frame(struct tally *tally, const char *text)
-{
-	str_id name = profile_string(&tally->profile, text, strlen(text));
-	return profile_frame(&tally->profile,
-			     (struct frame){
-				     .function = profile_function(&tally->profile, (struct function){.name = name}),
-				     .kind = FRAME_UNKNOWN,
-			     });
+	struct trace_frame inverted = counted_frame(tally, *frame);
+	inverted.flags |= TRACE_INVERTED;
+	return trace_frame(&tally->trace, inverted);
 }
 
 /* The frame that stands for what is missing of a stack; PROFILE_NONE when nothing is, or the stack shows it itself. */
-static frame_id frame_of_end(struct tally *tally, const struct stack_frame *frames, size_t count, enum stack_end end)
+static trace_frame_id frame_of_end(struct tally *tally, const struct stack_frame *frames, size_t count,
+				   enum stack_end end)
 {
 	if (end == STACK_UNSEEN)
-		return tally_text_frame(tally, "[no stack: waited before the recording began]");
+		return trace_text_frame(&tally->trace, "[no stack: waited before the recording began]");
 	if (!count && end == STACK_WHOLE)
-		return tally_text_frame(tally, "[no stack]");
+		return trace_text_frame(&tally->trace, "[no stack]");
 	/* An address outside all code says that the stack is not whole. */
-	if (end == STACK_WHOLE || (count && frames[count - 1].module == MODULE_NONE))
+	if (end == STACK_WHOLE || (count && frames[count - 1].frame.module == MODULE_NONE))
 		return PROFILE_NONE;
-	return profile_frame(&tally->profile, (struct frame){
-						      .function = function_of_module(tally, MODULE_TRUNCATED),
-						      .kind = FRAME_UNKNOWN,
-					      });
+	return trace_frame(&tally->trace, (struct trace_frame){.kind = TRACE_TRUNCATED, .module = MODULE_NONE});
 }
 
 /* Goes one frame further in, at `depth`; `shared` as long as all frames were those of the sample before. */
-static void step(struct tally *tally, size_t depth, frame_id frame, bool *shared)
+static void step(struct tally *tally, size_t depth, trace_frame_id frame, bool *shared)
 {
 	if (*shared && depth < tally->depth && tally->path[depth] == frame)
 		return;
 	*shared = false;
 	tally->path[depth] = frame;
-	tally->stacks[depth] = profile_stack(&tally->profile, depth ? tally->stacks[depth - 1] : STACK_ROOT, frame);
+	tally->stacks[depth] = trace_stack(&tally->trace, depth ? tally->stacks[depth - 1] : STACK_ROOT, frame);
 }
 
-static stack_id stack_of(struct tally *tally, const struct stack_frame *frames, size_t count, frame_id end)
+static stack_id stack_of(struct tally *tally, const struct stack_frame *frames, size_t count, trace_frame_id end)
 {
 	tally->path = mem_grow(tally->path, &tally->path_capacity, count + 1, sizeof *tally->path);
 	tally->stacks = mem_grow(tally->stacks, &tally->stack_capacity, count + 1, sizeof *tally->stacks);
@@ -117,19 +82,14 @@ static stack_id stack_of(struct tally *tally, const struct stack_frame *frames, 
 
 static thread_id thread_of(struct tally *tally, const struct batch_sample *sample)
 {
-	const struct thread *last = &tally->profile.threads[tally->thread];
+	const struct thread *last = &tally->trace.threads[tally->thread];
 	int32_t pid = tally->threads_apart == TALLY_BY_NAME ? -1 : sample->pid;
 	/* The main thread of a process gives it its name. */
 	bool main_thread = sample->tid == sample->pid && tally->threads_apart == TALLY_BY_PROCESS;
 	int32_t tid = main_thread || tally->threads_apart == TALLY_BY_THREAD ? sample->tid : -1;
 	if (tally->comm != sample->comm || last->pid != pid || last->tid != tid) {
-		tally->thread = profile_thread(
-			&tally->profile,
-			(struct thread){
-				.pid = pid,
-				.tid = tid,
-				.comm = profile_string(&tally->profile, sample->comm, strlen(sample->comm)),
-			});
+		str_id comm = trace_string(&tally->trace, sample->comm);
+		tally->thread = trace_thread(&tally->trace, (struct thread){.pid = pid, .tid = tid, .comm = comm});
 		tally->comm = sample->comm;
 	}
 	return tally->thread;
@@ -137,18 +97,19 @@ static thread_id thread_of(struct tally *tally, const struct batch_sample *sampl
 
 static value_id value_of(struct tally *tally, const struct batch_sample *sample)
 {
-	if (tally->event != sample->event) {
-		tally->value = profile_value(&tally->profile, sample->event, sample->unit);
+	if (tally->event != sample->event || tally->source != sample->source) {
+		tally->value = trace_value(&tally->trace, sample->event, sample->unit, sample->source);
 		tally->event = sample->event;
+		tally->source = sample->source;
 	}
 	return tally->value;
 }
 
 static void count_broken(struct tally *tally, const struct stack_frame *frames, size_t count, uint64_t samples)
 {
-	if (!count || frames[count - 1].kernel || frames[count - 1].module >= MODULE_TRUNCATED)
+	if (!count || stack_frame_is_kernel(&frames[count - 1]) || frames[count - 1].frame.module == MODULE_NONE)
 		return;
-	size_t old = tally->broken_capacity, at = (size_t)frames[count - 1].module + 1;
+	size_t old = tally->broken_capacity, at = (size_t)frames[count - 1].frame.module + 1;
 	if (at >= old) {
 		tally->broken = mem_grow(tally->broken, &tally->broken_capacity, at + 1, sizeof *tally->broken);
 		memset(tally->broken + old, 0, (tally->broken_capacity - old) * sizeof *tally->broken);
@@ -160,18 +121,15 @@ void tally_add(struct tally *tally, const struct batch_sample *sample, const str
 	       enum stack_end end)
 {
 	stack_id stack = stack_of(tally, frames, count, frame_of_end(tally, frames, count, end));
-	value_id value = value_of(tally, sample);
-	profile_add_sum(&tally->profile,
-			(struct sample){
-				.weight = sample->weight,
-				.thread = thread_of(tally, sample),
-				.stack = stack,
-				.value = value,
-				.count = sample->count < UINT32_MAX ? (uint32_t)sample->count : UINT32_MAX,
-			});
-	struct value_type *type = &tally->profile.values[value];
-	if (type->first_seen > sample->source)
-		type->first_seen = sample->source;
+	trace_add(&tally->trace,
+		  (struct sample){
+			  .weight = sample->weight,
+			  .thread = thread_of(tally, sample),
+			  .stack = stack,
+			  .value = value_of(tally, sample),
+			  .count = sample->count < UINT32_MAX ? (uint32_t)sample->count : UINT32_MAX,
+		  },
+		  LABEL_SET_EMPTY);
 	if (end == STACK_BROKEN)
 		count_broken(tally, frames, count, sample->count);
 	__atomic_fetch_add(&tally->ends[end], sample->count, __ATOMIC_RELAXED);

@@ -1,32 +1,28 @@
-/*
- * Counts samples by their stack of addresses. The functions of the profile stand for modules (see symbolize.h): one
- * look at each address is enough, whoever meets it. One per thread.
- */
+/* Counts samples by their stack in a trace. One per thread. */
 #ifndef WICK_COLLECT_TALLY_H
 #define WICK_COLLECT_TALLY_H
 
 #include "collect/stack.h"
-#include "profile/profile.h"
 #include "symbolize/prepare.h"
+#include "trace/trace.h"
 
 /* Which threads are counted apart: all, those of other names or processes, those of other names. */
 enum tally_threads { TALLY_BY_THREAD, TALLY_BY_PROCESS, TALLY_BY_NAME };
 
 struct tally {
-	struct profile profile;
+	struct trace trace;
 	struct preparer *preparer; /* gets addresses that are new; NULL: nobody */
 	bool unmapped_apart; /* addresses outside all modules are told apart; else they are one frame */
 	enum tally_threads threads_apart;
 	uint64_t ends[STACK_ENDS]; /* samples, by how their stack ends; others may read them at any time */
 	uint64_t *broken; /* samples whose stack ends as STACK_BROKEN, by module id + 1 of the outermost frame */
 	size_t broken_capacity;
-	function_id *module_function; /* by module id + 2; PROFILE_NONE: not made yet */
-	size_t function_capacity;
 	/* The sample before: the next one often shares its thread and most of its stack. */
-	frame_id *path; /* outermost first */
+	trace_frame_id *path; /* outermost first */
 	stack_id *stacks; /* that these frames make */
 	size_t depth, path_capacity, stack_capacity;
 	const char *comm, *event; /* as the sample names them */
+	uint32_t source;
 	thread_id thread;
 	value_id value;
 };
@@ -35,11 +31,10 @@ struct tally {
 void tally_init(struct tally *tally, bool ordered);
 void tally_release(struct tally *tally);
 
-/* The frame in the profile: what stack_maker.identify asks for. */
-uint32_t tally_frame(void *tally, const struct stack_frame *frame);
-/* The same for a stack that stands upside down, and a frame that is only a text. */
-uint32_t tally_waker_frame(struct tally *tally, const struct stack_frame *frame);
-uint32_t tally_text_frame(struct tally *tally, const char *text);
+/* The frame in the trace: what stack_maker.identify asks for. */
+uint32_t tally_frame(void *tally, const struct trace_frame *frame);
+/* The same for a stack that is inverted. */
+uint32_t tally_waker_frame(struct tally *tally, const struct trace_frame *frame);
 /* Adds a sample whose frames have been given their numbers by tally_frame(). */
 void tally_add(struct tally *tally, const struct batch_sample *sample, const struct stack_frame *frames, size_t count,
 	       enum stack_end end);

@@ -330,14 +330,16 @@ static uint64_t chain_marker(enum event_mode mode, bool kernel)
  */
 static uint64_t chain_word(const struct stack_frame *frame)
 {
-	bool whole = frame->kernel || frame->exact || !frame->ip; /* less than 0 would be a marker */
+	bool whole = stack_frame_is_kernel(frame) || stack_frame_is_exact(frame) ||
+		     !frame->ip; /* less than 0 would be a marker */
 	return whole ? frame->ip : frame->ip - 1;
 }
 
 /* Before the first marker readers take addresses for those of user space. */
 static bool needs_marker(enum event_mode mode, const struct stack_frame *frames, size_t i)
 {
-	return i == 0 ? mode != MODE_USER || frames[i].kernel : frames[i].kernel != frames[i - 1].kernel;
+	bool kernel = stack_frame_is_kernel(&frames[i]);
+	return i == 0 ? mode != MODE_USER || kernel : kernel != stack_frame_is_kernel(&frames[i - 1]);
 }
 
 static void put_chain(struct buf *out, enum event_mode mode, const struct stack_frame *frames, size_t count,
@@ -352,9 +354,9 @@ static void put_chain(struct buf *out, enum event_mode mode, const struct stack_
 			end = STACK_DEEP;
 			break;
 		}
-		kernel = frames[i].kernel;
+		kernel = stack_frame_is_kernel(&frames[i]);
 		if (changes)
-			put64(out, chain_marker(mode, frames[i].kernel));
+			put64(out, chain_marker(mode, kernel));
 		put64(out, chain_word(&frames[i]));
 		words += 1 + changes;
 	}

@@ -1,19 +1,5 @@
 #include "profile/follow.h"
 
-void sample_list_release(struct sample_list *list)
-{
-	free(list->items);
-	label_column_release(&list->labels);
-	*list = (struct sample_list){0};
-}
-
-void sample_list_add(struct sample_list *list, struct sample sample, label_set_id labels)
-{
-	MEM_ROOM(list->items, list->count, list->capacity);
-	label_column_set(&list->labels, list->count, labels);
-	list->items[list->count++] = sample;
-}
-
 void profile_follower_release(struct profile_follower *follower)
 {
 	free(follower->strings);
@@ -23,7 +9,6 @@ void profile_follower_release(struct profile_follower *follower)
 	free(follower->threads);
 	free(follower->values);
 	free(follower->labels);
-	free(follower->seen);
 	*follower = (struct profile_follower){0};
 }
 
@@ -61,7 +46,7 @@ static void follow_threads(struct profile_follower *to, struct profile *into, co
 	}
 }
 
-void profile_follow_frames(struct profile_follower *to, struct profile *into, const struct profile *from)
+static void follow_frames(struct profile_follower *to, struct profile *into, const struct profile *from)
 {
 	follow_functions(to, into, from);
 	ROOM(to, frames, frame_capacity, from->frame_count);
@@ -118,34 +103,9 @@ static void follow_labels(struct profile_follower *to, struct profile *into, con
 
 void profile_follow_names(struct profile_follower *follower, struct profile *into, const struct profile *from)
 {
-	profile_follow_frames(follower, into, from);
+	follow_frames(follower, into, from);
 	follow_threads(follower, into, from);
 	follow_stacks(follower, into, from);
 	follow_values(follower, into, from);
 	follow_labels(follower, into, from);
-}
-
-void profile_follow(struct profile_follower *follower, struct profile *into, const struct profile *from,
-		    struct sample_list *news)
-{
-	profile_follow_names(follower, into, from);
-	ROOM(follower, seen, seen_capacity, from->sample_count);
-	for (size_t i = 0; i < from->sample_count; i++) {
-		const struct sample *sample = &from->samples[i];
-		struct sample *seen = &follower->seen[i];
-		if (i >= follower->seen_count)
-			*seen = (struct sample){0};
-		if (sample->weight == seen->weight && sample->count == seen->count)
-			continue;
-		struct sample growth = {
-			.weight = sample->weight - seen->weight,
-			.count = sample->count - seen->count,
-			.thread = follower->threads[sample->thread],
-			.stack = follower->stacks[sample->stack],
-			.value = follower->values[sample->value],
-		};
-		sample_list_add(news, growth, follower->labels[label_column_get(&from->labels, i)]);
-		*seen = *sample;
-	}
-	follower->seen_count = from->sample_count;
 }

@@ -7,12 +7,6 @@
 
 #include "profile/profile.h"
 
-struct sample_list {
-	struct sample *items;
-	size_t count, capacity;
-	struct label_column labels; /* of the items */
-};
-
 /* Each array is indexed by ids of the followed profile and holds ids of the other. Zero-initialised is empty. */
 struct profile_follower {
 	str_id *strings;
@@ -25,23 +19,10 @@ struct profile_follower {
 	size_t string_count, function_count, frame_count, stack_count, thread_count, value_count, label_count;
 	size_t string_capacity, function_capacity, frame_capacity, stack_capacity, thread_capacity, value_capacity,
 		label_capacity;
-	struct sample *seen; /* what was already given of each sample */
-	size_t seen_count, seen_capacity;
 };
 
-void sample_list_release(struct sample_list *list);
-void sample_list_add(struct sample_list *list, struct sample sample, label_set_id labels);
-
 void profile_follower_release(struct profile_follower *follower);
-/* Adds to `into` the strings, functions and frames that `from` has got. */
-void profile_follow_frames(struct profile_follower *follower, struct profile *into, const struct profile *from);
 /* Adds to `into` the strings, functions, frames, stacks, threads, value types and labels that `from` has got. */
 void profile_follow_names(struct profile_follower *follower, struct profile *into, const struct profile *from);
-/*
- * The same, and appends to `news` by how much each sample grew since the last call, in ids of `into`. `into` gets no
- * samples. Times are not followed.
- */
-void profile_follow(struct profile_follower *follower, struct profile *into, const struct profile *from,
-		    struct sample_list *news);
 
 #endif

@@ -3,9 +3,9 @@
 #define WICK_SYMBOLIZE_FETCH_H
 
 #include "module/module_code.h"
-#include "profile/profile.h"
+#include "trace/trace.h"
 
-/* `module` is by function of `addresses` (see symbolize.h). Does nothing when nobody can be asked. */
-void fetch_debug_files(struct module_store *codes, const struct profile *addresses, const module_id *module);
+/* Does nothing when nobody can be asked. */
+void fetch_debug_files(struct module_store *codes, const struct trace *trace);
 
 #endif

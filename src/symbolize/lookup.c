@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/radix_sort.h"
-#include "symbolize/symbolize.h"
+#include "symbolize/rules.h"
 
 #include <string.h>
 
@@ -17,11 +17,10 @@ struct answerer {
 	struct answer *recent[RECENT]; /* by hash */
 };
 
-static uint64_t hash_frames(const struct lookup *lookup, function_id function, const struct symbol_frame *frames,
-			    size_t count)
+static uint64_t hash_frames(const struct lookup *lookup, const struct answer *head, const struct symbol_frame *frames)
 {
-	uint64_t hash = hash_u64(function);
-	for (size_t i = 0; i < count; i++)
+	uint64_t hash = hash_pair(head->module, head->flags);
+	for (size_t i = 0; i < head->count; i++)
 		hash = hash_mix((uintptr_t)frames[i].name ^ HASH_K0, hash ^ (lookup->lines ? frames[i].line : HASH_K1));
 	return hash;
 }
@@ -29,8 +28,8 @@ static uint64_t hash_frames(const struct lookup *lookup, function_id function, c
 static bool is_answer(const struct lookup *lookup, const struct answer *answer, const struct answer *head,
 		      const struct symbol_frame *frames)
 {
-	if (!answer || answer->count != head->count || answer->function != head->function ||
-	    answer->kind != head->kind || answer->module != head->module)
+	if (!answer || answer->count != head->count || answer->module != head->module || answer->kind != head->kind ||
+	    answer->flags != head->flags || answer->shown_module != head->shown_module)
 		return false;
 	for (size_t i = 0; i < answer->count; i++) {
 		const struct symbol_frame *a = &answer->frames[i], *b = &frames[i];
@@ -41,27 +40,32 @@ static bool is_answer(const struct lookup *lookup, const struct answer *answer, 
 	return true;
 }
 
+static struct module_code *code_of(const struct lookup *lookup, const struct trace_frame *frame)
+{
+	module_id module = frame_rule_module(frame);
+	return module == MODULE_NONE ? NULL : lookup->code[module];
+}
+
 /* Neighbours often have the same answer: it is kept, and later named, once. */
 static void look_up(struct lookup *lookup, uint32_t id, struct answerer *answerer)
 {
-	const struct frame *frame = &lookup->addresses->frames[id];
+	const struct trace_frame *frame = &lookup->trace->frames[id];
 	struct symbol_frame frames[MAX_INLINED];
-	struct module_code *code = lookup->code[frame->function];
+	struct module_code *code = code_of(lookup, frame);
 	if (!code)
 		return;
-	size_t count = frame->line & 1 ?
-			       module_code_find(code, frame->address, frame->line >> 1, frames, MAX_INLINED) :
-			       module_code_find_call(code, frame->address, frame->line >> 1, frames, MAX_INLINED);
+	size_t count = (trace_frame_is_exact(frame) ? module_code_find : module_code_find_call)(
+		code, frame->address, frame->version, frames, MAX_INLINED);
 	if (!count)
 		return;
 	struct answer head = {
-		.function = frame->function,
+		.module = frame->module,
 		.kind = frame->kind,
-		.module = module_code_shown_module_at(code, frame->address),
+		.flags = frame->flags & TRACE_INVERTED,
+		.shown_module = module_code_shown_module_at(code, frame->address),
 		.count = count,
 	};
-	struct answer **recent =
-		&answerer->recent[hash_frames(lookup, frame->function, frames, count) >> 32 & (RECENT - 1)];
+	struct answer **recent = &answerer->recent[hash_frames(lookup, &head, frames) >> 32 & (RECENT - 1)];
 	if (!is_answer(lookup, *recent, &head, frames)) {
 		*recent = arena_alloc(&answerer->arena, sizeof head + count * sizeof *frames, _Alignof(struct answer));
 		**recent = head;
@@ -70,11 +74,15 @@ static void look_up(struct lookup *lookup, uint32_t id, struct answerer *answere
 	lookup->answers[id - lookup->from] = *recent;
 }
 
+static const struct trace_frame *frame_in_order(const struct lookup *lookup, size_t at)
+{
+	return &lookup->trace->frames[lookup->order[at]];
+}
+
 static bool starts_module(const struct lookup *lookup, size_t at)
 {
-	const struct frame *frames = lookup->addresses->frames;
-	return !at || lookup->module[frames[lookup->order[at]].function] !=
-			      lookup->module[frames[lookup->order[at - 1]].function];
+	return !at ||
+	       frame_rule_module(frame_in_order(lookup, at)) != frame_rule_module(frame_in_order(lookup, at - 1));
 }
 
 /*
@@ -102,27 +110,36 @@ static void work(void *context, unsigned worker)
 
 static void get_codes(struct lookup *lookup)
 {
-	lookup->code = mem_zalloc(lookup->addresses->function_count, sizeof *lookup->code);
-	for (size_t i = 0; i < lookup->addresses->function_count; i++)
-		if (lookup->module[i] < MODULE_TEXT)
-			lookup->code[i] = module_store_get(lookup->codes, lookup->module[i]);
+	const struct trace_frame *frames = lookup->trace->frames + lookup->from;
+	size_t modules = 0;
+	for (size_t i = 0; i < lookup->count; i++) {
+		module_id module = frame_rule_module(&frames[i]);
+		if (module != MODULE_NONE && module >= modules)
+			modules = (size_t)module + 1;
+	}
+	lookup->code = mem_zalloc(modules + 1, sizeof *lookup->code);
+	for (size_t i = 0; i < lookup->count; i++) {
+		module_id module = frame_rule_module(&frames[i]);
+		if (module != MODULE_NONE && !lookup->code[module])
+			lookup->code[module] = module_store_get(lookup->codes, module);
+	}
 }
 
 /* Kernel code after all other. */
-static uint64_t place_of_module(const struct lookup *lookup, const struct frame *frame)
+static uint64_t place_of_module(const struct trace_frame *frame)
 {
-	return (uint64_t)(frame->kind == FRAME_KERNEL) << 32 | lookup->module[frame->function];
+	return (uint64_t)(frame->kind == TRACE_KERNEL) << 32 | frame_rule_module(frame);
 }
 
 static void put_in_order(struct lookup *lookup)
 {
-	const struct frame *frames = lookup->addresses->frames;
+	const struct trace_frame *frames = lookup->trace->frames;
 	struct radix_key *keys CLEANUP_FREE = mem_alloc(lookup->count * sizeof *keys);
 	for (size_t i = 0; i < lookup->count; i++)
 		keys[i] = (struct radix_key){frames[lookup->from + i].address, (uint32_t)(lookup->from + i)};
 	radix_sort(keys, lookup->count);
 	for (size_t i = 0; i < lookup->count; i++)
-		keys[i].key = place_of_module(lookup, &frames[keys[i].index]);
+		keys[i].key = place_of_module(&frames[keys[i].index]);
 	radix_sort(keys, lookup->count);
 	lookup->order = mem_alloc(lookup->count * sizeof *lookup->order);
 	lookup->starts = mem_alloc(lookup->count * sizeof *lookup->starts);
@@ -138,8 +155,7 @@ static void forget_changed(struct lookup *lookup)
 {
 	for (size_t start = 0; start < lookup->start_count; start++) {
 		size_t end = start + 1 < lookup->start_count ? lookup->starts[start + 1] : lookup->count;
-		const struct frame *first = &lookup->addresses->frames[lookup->order[lookup->starts[start]]];
-		struct module_code *code = lookup->code[first->function];
+		struct module_code *code = code_of(lookup, frame_in_order(lookup, lookup->starts[start]));
 		bool changed = code && code_changed(code);
 		for (size_t i = lookup->starts[start]; changed && i < end; i++)
 			lookup->answers[lookup->order[i] - lookup->from] = NULL;
@@ -148,7 +164,7 @@ static void forget_changed(struct lookup *lookup)
 
 void lookup_run(struct lookup *lookup)
 {
-	lookup->count = lookup->addresses->frame_count - lookup->from;
+	lookup->count = lookup->trace->frame_count - lookup->from;
 	if (!lookup->count)
 		return;
 	lookup->answers = mem_zalloc(lookup->count, sizeof *lookup->answers);
@@ -165,16 +181,15 @@ void lookup_keep(const struct lookup *lookup)
 	struct name_entry *entries CLEANUP_FREE = mem_alloc((lookup->count + 1) * sizeof *entries);
 	for (size_t start = 0; start < lookup->start_count; start++) {
 		size_t end = start + 1 < lookup->start_count ? lookup->starts[start + 1] : lookup->count, count = 0;
-		module_id module =
-			lookup->module[lookup->addresses->frames[lookup->order[lookup->starts[start]]].function];
-		for (size_t i = lookup->starts[start]; i < end && module < MODULE_TRUNCATED; i++) {
+		struct module_code *code = code_of(lookup, frame_in_order(lookup, lookup->starts[start]));
+		for (size_t i = lookup->starts[start]; i < end && code; i++) {
 			const struct answer *answer = lookup->answers[lookup->order[i] - lookup->from];
-			uint64_t address = lookup->addresses->frames[lookup->order[i]].address;
+			uint64_t address = frame_in_order(lookup, i)->address;
 			if (answer && (!count || entries[count - 1].address < address))
 				entries[count++] = (struct name_entry){address, answer->frames, answer->count};
 		}
 		if (count)
-			module_code_keep_names(module_store_get(lookup->codes, module), entries, count);
+			module_code_keep_names(code, entries, count);
 	}
 }
 

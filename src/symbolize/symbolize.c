@@ -1,20 +1,9 @@
-#include "base/hash.h"
 #include "base/text.h"
-#include "profile/tidy.h"
 #include "symbolize/lookup.h"
+#include "symbolize/rules.h"
 #include "symbolize/symbolizer.h"
 
-#include <stdio.h>
 #include <string.h>
-
-function_id symbolize_module_function(struct profile *addresses, module_id module)
-{
-	char number[16] = "";
-	if (module != MODULE_NONE)
-		snprintf(number, sizeof number, "%u", module);
-	return profile_function(addresses,
-				(struct function){.module = profile_string(addresses, number, strlen(number))});
-}
 
 struct symbolizer *symbolizer_new(struct profile *profile, struct module_store *codes,
 				  const struct symbolize_options *options)
@@ -30,7 +19,6 @@ void symbolizer_free(struct symbolizer *n)
 {
 	if (!n)
 		return;
-	free(n->module);
 	free(n->named);
 	free(n->chain);
 	free(n->stacks);
@@ -61,7 +49,7 @@ str_id symbolizer_module_path(struct symbolizer *n, module_id module)
 	return n->module_path[module];
 }
 
-static void add_frame(struct symbolizer *n, struct function function, uint32_t line, enum frame_kind kind)
+void symbolizer_add_frame(struct symbolizer *n, struct function function, uint32_t line, enum frame_kind kind)
 {
 	struct frame frame = {
 		.function = profile_function(n->profile, function),
@@ -70,75 +58,6 @@ static void add_frame(struct symbolizer *n, struct function function, uint32_t l
 	};
 	MEM_ROOM(n->chain, n->chain_count, n->chain_capacity);
 	n->chain[n->chain_count++] = profile_frame(n->profile, frame);
-}
-
-static enum frame_kind kind_of(const struct symbolizer *n, module_id module, const struct frame *address, bool inlined)
-{
-	if (inlined)
-		return FRAME_INLINED;
-	if (address->kind == FRAME_KERNEL)
-		return FRAME_KERNEL;
-	return module < MODULE_TRUNCATED && module_code_is_jit(module_store_get(n->codes, module)) ? FRAME_JIT :
-												     FRAME_NATIVE;
-}
-
-static void name_unresolved(struct symbolizer *n, module_id module, uint64_t address)
-{
-	str_id path = symbolizer_module_path(n, module);
-	const char *text = profile_text(n->profile, path);
-	buf_clear(&n->scratch);
-	tidy_unresolved(&n->scratch, text, module == MODULE_NONE ? 0 : strlen(text));
-	text_one_frame(n->scratch.data, n->scratch.size);
-	if (n->options.addresses) {
-		n->scratch.size--; /* the bracket */
-		buf_printf(&n->scratch, " <%llx>]", (unsigned long long)address);
-	}
-	str_id name = profile_string(n->profile, n->scratch.data, n->scratch.size);
-	add_frame(n, (struct function){.name = name, .module = path}, 0, FRAME_UNKNOWN);
-}
-
-/*
- * The whole name, as one frame of a folded line: no ';', which separates frames, and no line breaks. Java's
- * Lorg/example/Main;::run loses its L, as users of flame graphs know it.
- */
-static void write_name(struct buf *out, const char *text, bool jit)
-{
-	const char *end = jit && text[0] == 'L' ? strchr(text, ';') : NULL;
-	if (end && memchr(text, '/', (size_t)(end - text)))
-		text++;
-	buf_str(out, text);
-	text_one_frame(out->data, out->size);
-}
-
-static str_id name_of(struct symbolizer *n, const char *text, bool jit)
-{
-	uint64_t hash = hash_u64((uintptr_t)text);
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&n->name_map, hash, &probe); i != INDEX_NONE;
-	     i = index_map_next(&n->name_map, &probe))
-		if (n->names[i].text == text)
-			return n->names[i].name;
-	buf_clear(&n->scratch);
-	write_name(&n->scratch, text, jit);
-	MEM_ROOM(n->names, n->name_count, n->name_capacity);
-	struct known_name *known = &n->names[n->name_count];
-	*known = (struct known_name){text, profile_string(n->profile, n->scratch.data, n->scratch.size)};
-	index_map_insert(&n->name_map, hash, (uint32_t)n->name_count++);
-	return known->name;
-}
-
-static void name_resolved(struct symbolizer *n, module_id module, const struct frame *address,
-			  const struct answer *answer)
-{
-	str_id path = profile_string(n->profile, answer->module, strlen(answer->module));
-	bool jit = module_code_is_jit(module_store_get(n->codes, module));
-	for (size_t i = answer->count; i-- > 0;) {
-		const struct symbol_frame *frame = &answer->frames[i];
-		struct function function = {.name = name_of(n, frame->name, jit), .module = path};
-		if (frame->file && n->options.keep_lines)
-			function.file = profile_string(n->profile, frame->file, strlen(frame->file));
-		add_frame(n, function, frame->line, kind_of(n, module, address, frame->inlined));
-	}
 }
 
 static void reverse_frames(frame_id *frames, size_t count)
@@ -150,62 +69,28 @@ static void reverse_frames(frame_id *frames, size_t count)
 	}
 }
 
-static bool is_derived(const struct symbolizer *n, module_id module, const struct frame *address)
-{
-	bool exact = address->line & 1;
-	return module < MODULE_TEXT && address->kind != FRAME_KERNEL &&
-	       module_code_is_derived(module_store_get(n->codes, module), address->address - !exact);
-}
-
-static void name_address(struct symbolizer *n, const struct profile *addresses, const struct frame *address,
-			 struct answer *answer)
+static void name_frame(struct symbolizer *n, const struct trace *trace, const struct trace_frame *frame,
+		       struct answer *answer)
 {
 	if (answer && answer->named) {
 		n->named[n->frame_count++] = n->named[answer->named - 1];
 		return;
 	}
-	module_id module = n->module[address->function];
-	const char *text = profile_text(addresses, addresses->functions[address->function].name);
 	struct symbolizer_name named = {.first = n->chain_count};
-	if (module == MODULE_TRUNCATED) {
-		str_id name = profile_string(n->profile, "[truncated]", strlen("[truncated]"));
-		add_frame(n, (struct function){.name = name}, 0, FRAME_UNKNOWN);
-	} else if (module == MODULE_TEXT) {
-		add_frame(n, (struct function){.name = profile_string(n->profile, text, strlen(text))}, 0,
-			  FRAME_UNKNOWN);
-	} else if (answer) {
-		name_resolved(n, module, address, answer);
-		answer->named = n->frame_count + 1;
-	} else {
-		name_unresolved(n, module, address->address);
-		named.unresolved = true;
-	}
-	named.derived = is_derived(n, module, address);
+	frame_rule(frame->kind)->name(n, trace, frame, answer, &named);
 	named.count = (uint32_t)(n->chain_count - named.first);
-	if (!strcmp(text, SYMBOLIZE_REVERSED))
+	if (frame->flags & TRACE_INVERTED)
 		reverse_frames(n->chain + named.first, named.count);
 	n->named[n->frame_count++] = named;
+	if (answer)
+		answer->named = n->frame_count;
 }
 
-void symbolizer_name_modules(struct symbolizer *n, const struct profile *addresses)
+void symbolizer_name_frames(struct symbolizer *n, const struct trace *trace)
 {
-	n->module = mem_grow(n->module, &n->function_capacity, addresses->function_count, sizeof *n->module);
-	for (; n->function_count < addresses->function_count; n->function_count++) {
-		const char *number = profile_text(addresses, addresses->functions[n->function_count].module);
-		const char *name = profile_text(addresses, addresses->functions[n->function_count].name);
-		n->module[n->function_count] = *name && strcmp(name, SYMBOLIZE_REVERSED) != 0 ? MODULE_TEXT :
-					       *number ? (module_id)strtoul(number, NULL, 10) :
-							 MODULE_NONE;
-	}
-}
-
-void symbolizer_name_frames(struct symbolizer *n, const struct profile *addresses)
-{
-	symbolizer_name_modules(n, addresses);
 	struct lookup lookup = {
-		.addresses = addresses,
+		.trace = trace,
 		.codes = n->codes,
-		.module = n->module,
 		.from = n->frame_count,
 		.threads = n->options.threads ? n->options.threads : 1,
 		.lines = n->options.keep_lines || n->options.keep_names,
@@ -213,18 +98,18 @@ void symbolizer_name_frames(struct symbolizer *n, const struct profile *addresse
 	lookup_run(&lookup);
 	if (n->options.keep_names)
 		lookup_keep(&lookup);
-	n->named = mem_grow(n->named, &n->frame_capacity, addresses->frame_count, sizeof *n->named);
+	n->named = mem_grow(n->named, &n->frame_capacity, trace->frame_count, sizeof *n->named);
 	for (size_t i = 0; i < lookup.count; i++)
-		name_address(n, addresses, &addresses->frames[lookup.from + i], lookup.answers[i]);
+		name_frame(n, trace, &trace->frames[lookup.from + i], lookup.answers[i]);
 	lookup_release(&lookup);
 }
 
 struct symbolizer_stack symbolizer_quality(const struct symbolizer *n, struct symbolizer_stack caller,
-					   const struct frame *address, frame_id id)
+					   const struct trace_frame *frame, trace_frame_id id)
 {
 	struct symbolizer_stack named = caller;
 	if (caller.outside)
-		named.truncated = address->kind != FRAME_KERNEL && n->module[address->function] >= MODULE_TRUNCATED;
+		named.truncated = frame_rule_truncates(frame);
 	named.outside = false;
 	named.unresolved |= n->named[id].unresolved;
 	named.derived |= n->named[id].derived;
@@ -232,29 +117,29 @@ struct symbolizer_stack symbolizer_quality(const struct symbolizer *n, struct sy
 }
 
 struct symbolizer_stack symbolizer_push(const struct symbolizer *n, struct symbolizer_stack caller,
-					const struct frame *address, frame_id id)
+					const struct trace_frame *frame, trace_frame_id id)
 {
 	const struct symbolizer_name *name = &n->named[id];
-	struct symbolizer_stack named = symbolizer_quality(n, caller, address, id);
+	struct symbolizer_stack named = symbolizer_quality(n, caller, frame, id);
 	for (uint32_t k = 0; k < name->count; k++)
 		named.stack = profile_stack(n->profile, named.stack, n->chain[name->first + k]);
 	return named;
 }
 
-static void name_stack(struct symbolizer *n, const struct profile *addresses)
+static void name_stack(struct symbolizer *n, const struct trace *trace)
 {
-	const struct stack *stack = &addresses->stacks[n->stack_count];
+	const struct stack *stack = &trace->stacks[n->stack_count];
 	n->stacks[n->stack_count] =
 		n->stack_count == STACK_ROOT ?
 			SYMBOLIZER_OUTSIDE :
-			symbolizer_push(n, n->stacks[stack->parent], &addresses->frames[stack->frame], stack->frame);
+			symbolizer_push(n, n->stacks[stack->parent], &trace->frames[stack->frame], stack->frame);
 	n->stack_count++;
 }
 
 /* Names of threads begin folded lines, so they get what names of functions get. */
-thread_id symbolizer_name_thread(struct symbolizer *n, const struct profile *addresses, struct thread thread)
+thread_id symbolizer_name_thread(struct symbolizer *n, const struct trace *trace, struct thread thread)
 {
-	const char *comm = profile_text(addresses, thread.comm);
+	const char *comm = trace_text(trace, thread.comm);
 	buf_clear(&n->scratch);
 	buf_str(&n->scratch, comm);
 	text_one_frame(n->scratch.data, n->scratch.size);
@@ -265,15 +150,15 @@ thread_id symbolizer_name_thread(struct symbolizer *n, const struct profile *add
 	return profile_thread(n->profile, thread);
 }
 
-void symbolizer_extend(struct symbolizer *n, const struct profile *addresses)
+void symbolizer_extend(struct symbolizer *n, const struct trace *trace)
 {
-	symbolizer_name_frames(n, addresses);
-	n->stacks = mem_grow(n->stacks, &n->stack_capacity, addresses->stack_count, sizeof *n->stacks);
-	while (n->stack_count < addresses->stack_count)
-		name_stack(n, addresses);
-	n->threads = mem_grow(n->threads, &n->thread_capacity, addresses->thread_count, sizeof *n->threads);
-	for (; n->thread_count < addresses->thread_count; n->thread_count++)
-		n->threads[n->thread_count] = symbolizer_name_thread(n, addresses, addresses->threads[n->thread_count]);
+	symbolizer_name_frames(n, trace);
+	n->stacks = mem_grow(n->stacks, &n->stack_capacity, trace->stack_count, sizeof *n->stacks);
+	while (n->stack_count < trace->stack_count)
+		name_stack(n, trace);
+	n->threads = mem_grow(n->threads, &n->thread_capacity, trace->thread_count, sizeof *n->threads);
+	for (; n->thread_count < trace->thread_count; n->thread_count++)
+		n->threads[n->thread_count] = symbolizer_name_thread(n, trace, trace->threads[n->thread_count]);
 }
 
 struct symbolizer_stack symbolizer_stack(const struct symbolizer *n, stack_id stack)
@@ -286,11 +171,10 @@ thread_id symbolizer_thread(const struct symbolizer *n, thread_id thread)
 	return n->threads[thread];
 }
 
-value_id symbolizer_value(const struct symbolizer *n, const struct profile *addresses, value_id value)
+value_id symbolizer_value(const struct symbolizer *n, const struct trace *trace, value_id value)
 {
-	const struct value_type *type = &addresses->values[value];
-	value_id named =
-		profile_value(n->profile, profile_text(addresses, type->name), profile_text(addresses, type->unit));
+	const struct trace_value *type = &trace->values[value];
+	value_id named = profile_value(n->profile, trace_text(trace, type->name), trace_text(trace, type->unit));
 	struct value_type *met = &n->profile->values[named];
 	met->first_seen = type->first_seen < met->first_seen ? type->first_seen : met->first_seen;
 	return named;

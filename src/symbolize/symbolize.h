@@ -1,21 +1,9 @@
-/*
- * A profile of addresses → a profile of functions. In the first, a frame's function stands for its module: its name is
- * empty or SYMBOLIZE_REVERSED, its module string the module's number. Other names stand for themselves. A frame's
- * address is the module's own, already minus one for callers, and its line stands for module_code_version() and for
- * whether it is a call.
- */
+/* Traces → a profile of functions: every distinct frame gets its name once, by the rule of its kind (rules.h). */
 #ifndef WICK_SYMBOLIZE_SYMBOLIZE_H
 #define WICK_SYMBOLIZE_SYMBOLIZE_H
 
 #include "module/module_code.h"
-#include "profile/profile.h"
-
-/* Stands for what lies outside the part of a stack that could be unwound. */
-#define MODULE_TRUNCATED (MODULE_NONE - 1)
-/* No module: the name of the function is the text of the frame. */
-#define MODULE_TEXT (MODULE_NONE - 2)
-/* The name of functions whose frames stand upside down, inlined calls before their callers. */
-#define SYMBOLIZE_REVERSED "\1"
+#include "trace/trace.h"
 
 struct symbolize_options {
 	unsigned threads;
@@ -25,15 +13,6 @@ struct symbolize_options {
 	bool addresses; /* frames without a symbol are called by their address too */
 	struct profile_filter filter; /* its modules and functions: which stacks are added */
 };
-
-/* The line of a frame in a profile of addresses. */
-static inline uint32_t symbolize_line(uint32_t version, bool exact)
-{
-	return version << 1 | exact;
-}
-
-/* The function that stands for a module in a profile of addresses; MODULE_NONE for addresses outside all modules. */
-function_id symbolize_module_function(struct profile *addresses, module_id module);
 
 /*
  * Names addresses while they are still being collected: each distinct one is looked up once, on all threads, and what
@@ -50,20 +29,20 @@ struct symbolizer_stack {
 struct symbolizer *symbolizer_new(struct profile *profile, struct module_store *codes,
 				  const struct symbolize_options *options);
 void symbolizer_free(struct symbolizer *symbolizer);
-/* Names what `addresses`, always the same profile, has got since the last call. */
-void symbolizer_extend(struct symbolizer *symbolizer, const struct profile *addresses);
+/* Names what `trace`, always the same one, has got since the last call. */
+void symbolizer_extend(struct symbolizer *symbolizer, const struct trace *trace);
 struct symbolizer_stack symbolizer_stack(const struct symbolizer *symbolizer, stack_id stack);
 thread_id symbolizer_thread(const struct symbolizer *symbolizer, thread_id thread);
-value_id symbolizer_value(const struct symbolizer *symbolizer, const struct profile *addresses, value_id value);
+value_id symbolizer_value(const struct symbolizer *symbolizer, const struct trace *trace, value_id value);
 /* Counts samples of a stack in the quality of the profile with names. */
 void symbolizer_count(struct profile *profile, value_id value, uint32_t count, const struct symbolizer_stack *stack);
 
 /*
- * Adds `count` profiles of addresses, with names, to an initialised profile, and counts samples, truncated stacks and
- * unresolved frames in its quality. Each distinct address is looked up once, on all threads. The first of `addresses`
- * gets the frames of the others.
+ * Adds `count` traces, with names, to an initialised profile, and counts samples, truncated stacks and unresolved
+ * frames in its quality. Each distinct frame is looked up once, on all threads. The first trace gets the frames of the
+ * others.
  */
-void symbolize_profiles(struct profile *profile, struct profile *const *addresses, size_t count,
-			struct module_store *codes, const struct symbolize_options *options);
+void symbolize_traces(struct profile *profile, struct trace *const *traces, size_t count, struct module_store *codes,
+		      const struct symbolize_options *options);
 
 #endif

@@ -1,28 +1,28 @@
-/* Profiles of addresses, one of each worker's, become one with names. */
-#include "profile/follow.h"
+/* Traces, one of each worker's, become one profile. */
 #include "symbolize/fetch.h"
 #include "symbolize/remedies.h"
 #include "symbolize/walk_together.h"
+#include "trace/follow.h"
 
 #define SAMPLES_AHEAD 8 /* whose stacks are fetched from memory already */
 
 struct parts {
 	struct symbolizer *symbolizer;
-	struct profile *const *addresses; /* the first has the frames of all */
-	struct profile_follower *followers; /* by part: its frames among those of the first */
+	struct trace *const *traces; /* the first has the frames of all */
+	struct trace_follower *followers; /* by part: its frames among those of the first */
 	struct walked *walked; /* by part: its stacks */
 	size_t count;
 };
 
 /* One stack after the other, where the profile has some already. */
-static void name_stacks(const struct symbolizer *n, const struct frame *frames, struct walked *walked)
+static void name_stacks(const struct symbolizer *n, const struct trace_frame *frames, struct walked *walked)
 {
-	const struct profile *from = walked->addresses;
+	const struct trace *from = walked->trace;
 	walked->stacks = mem_alloc(from->stack_count * sizeof *walked->stacks);
 	walked->stacks[STACK_ROOT] = SYMBOLIZER_OUTSIDE;
 	for (size_t i = STACK_ROOT + 1; i < from->stack_count; i++) {
 		const struct stack *stack = &from->stacks[i];
-		frame_id id = walked->frames ? walked->frames[stack->frame] : stack->frame;
+		trace_frame_id id = walked->frames ? walked->frames[stack->frame] : stack->frame;
 		walked->stacks[i] = symbolizer_push(n, walked->stacks[stack->parent], &frames[id], id);
 	}
 }
@@ -30,7 +30,7 @@ static void name_stacks(const struct symbolizer *n, const struct frame *frames, 
 static void name_all_stacks(struct parts *parts)
 {
 	struct symbolizer *n = parts->symbolizer;
-	const struct frame *frames = parts->addresses[0]->frames;
+	const struct trace_frame *frames = parts->traces[0]->frames;
 	if (n->profile->stack_count == STACK_ROOT + 1) {
 		walk_together(n, frames, parts->walked, parts->count, n->profile);
 		return;
@@ -39,7 +39,7 @@ static void name_all_stacks(struct parts *parts)
 		name_stacks(n, frames, &parts->walked[i]);
 }
 
-static thread_id *name_threads(struct symbolizer *n, const struct profile *from)
+static thread_id *name_threads(struct symbolizer *n, const struct trace *from)
 {
 	thread_id *threads = mem_alloc((from->thread_count + 1) * sizeof *threads);
 	for (size_t i = 0; i < from->thread_count; i++)
@@ -47,7 +47,7 @@ static thread_id *name_threads(struct symbolizer *n, const struct profile *from)
 	return threads;
 }
 
-static value_id *name_values(const struct symbolizer *n, const struct profile *from)
+static value_id *name_values(const struct symbolizer *n, const struct trace *from)
 {
 	value_id *values = mem_alloc((from->value_count + 1) * sizeof *values);
 	for (size_t i = 0; i < from->value_count; i++)
@@ -58,7 +58,7 @@ static value_id *name_values(const struct symbolizer *n, const struct profile *f
 /* Fills in how many samples end in each stack of addresses. `fits` by stack with names. */
 static void add_samples(struct symbolizer *n, const struct walked *walked, const bool *fits, uint64_t *ends)
 {
-	const struct profile *from = walked->addresses;
+	const struct trace *from = walked->trace;
 	thread_id *threads CLEANUP_FREE = name_threads(n, from);
 	value_id *values CLEANUP_FREE = name_values(n, from);
 	for (size_t i = 0; i < from->sample_count; i++) {
@@ -79,16 +79,16 @@ static void add_samples(struct symbolizer *n, const struct walked *walked, const
 }
 
 /* Counts frames without a symbol by module, over all samples; by module id + 1. */
-static void count_unresolved(const struct symbolizer *n, const struct frame *frames, const struct walked *walked,
+static void count_unresolved(const struct symbolizer *n, const struct trace_frame *frames, const struct walked *walked,
 			     uint64_t *ends, uint64_t *unresolved)
 {
-	const struct profile *from = walked->addresses;
+	const struct trace *from = walked->trace;
 	for (size_t i = from->stack_count; i-- > STACK_ROOT + 1;) {
 		const struct stack *stack = &from->stacks[i];
-		frame_id id = walked->frames ? walked->frames[stack->frame] : stack->frame;
+		trace_frame_id id = walked->frames ? walked->frames[stack->frame] : stack->frame;
 		ends[stack->parent] += ends[i];
 		if (n->named[id].unresolved)
-			unresolved[(module_id)(n->module[frames[id].function] + 1)] += ends[i];
+			unresolved[(module_id)(frames[id].module + 1)] += ends[i];
 	}
 }
 
@@ -97,22 +97,22 @@ static void add_all_samples(struct parts *parts, uint64_t *unresolved)
 	struct symbolizer *n = parts->symbolizer;
 	bool *fits CLEANUP_FREE = profile_stacks_that_fit(n->profile, &n->options.filter);
 	for (size_t i = 0; i < parts->count; i++) {
-		const struct profile *from = parts->addresses[i];
+		const struct trace *from = parts->traces[i];
 		uint64_t *ends CLEANUP_FREE = mem_zalloc(from->stack_count, sizeof *ends);
 		n->profile->ordered |= from->ordered;
-		quality_add(&n->profile->quality, &from->quality);
+		n->profile->quality.overflows += from->overflows;
 		add_samples(n, &parts->walked[i], fits, ends);
-		count_unresolved(n, parts->addresses[0]->frames, &parts->walked[i], ends, unresolved);
+		count_unresolved(n, parts->traces[0]->frames, &parts->walked[i], ends, unresolved);
 	}
 }
 
-/* By the number of addresses: what the filters leave of the samples is not known yet. */
-static void start_remedies(const struct symbolizer *n, const struct profile *addresses, struct remedies *remedies)
+/* By the number of frames: what the filters leave of the samples is not known yet. */
+static void start_remedies(const struct symbolizer *n, const struct trace *trace, struct remedies *remedies)
 {
 	uint64_t *amounts CLEANUP_FREE = mem_zalloc(n->codes->modules->count + 1, sizeof *amounts);
 	for (size_t i = 0; i < n->frame_count; i++)
 		if (n->named[i].unresolved)
-			amounts[(module_id)(n->module[addresses->frames[i].function] + 1)]++;
+			amounts[(module_id)(trace->frames[i].module + 1)]++;
 	remedies_start(remedies, n->codes, amounts);
 }
 
@@ -135,9 +135,8 @@ static void report_unresolved(struct symbolizer *n, const uint64_t *unresolved, 
 static void symbolize(struct parts *parts)
 {
 	struct symbolizer *n = parts->symbolizer;
-	const struct profile *all = parts->addresses[0];
-	symbolizer_name_modules(n, all);
-	fetch_debug_files(n->codes, all, n->module);
+	const struct trace *all = parts->traces[0];
+	fetch_debug_files(n->codes, all);
 	symbolizer_name_frames(n, all);
 	struct remedies remedies;
 	start_remedies(n, all, &remedies);
@@ -148,28 +147,28 @@ static void symbolize(struct parts *parts)
 	remedies_end(&remedies);
 }
 
-void symbolize_profiles(struct profile *profile, struct profile *const *addresses, size_t count,
-			struct module_store *codes, const struct symbolize_options *options)
+void symbolize_traces(struct profile *profile, struct trace *const *traces, size_t count, struct module_store *codes,
+		      const struct symbolize_options *options)
 {
 	/* Whose files are worth fetching is asked of all samples together. */
 	if (codes->debuginfod)
 		for (; count > 1; count--)
-			profile_merge(addresses[0], addresses[count - 1]);
+			trace_merge(traces[0], traces[count - 1]);
 	struct parts parts = {
 		.symbolizer = symbolizer_new(profile, codes, options),
-		.addresses = addresses,
+		.traces = traces,
 		.followers = mem_zalloc(count, sizeof *parts.followers),
 		.walked = mem_zalloc(count, sizeof *parts.walked),
 		.count = count,
 	};
 	for (size_t i = 0; i < count; i++) {
 		if (i)
-			profile_follow_frames(&parts.followers[i], addresses[0], addresses[i]);
-		parts.walked[i] = (struct walked){.addresses = addresses[i], .frames = parts.followers[i].frames};
+			trace_follow_frames(&parts.followers[i], traces[0], traces[i]);
+		parts.walked[i] = (struct walked){.trace = traces[i], .frames = parts.followers[i].frames};
 	}
 	symbolize(&parts);
 	for (size_t i = 0; i < count; i++) {
-		profile_follower_release(&parts.followers[i]);
+		trace_follower_release(&parts.followers[i]);
 		free(parts.walked[i].stacks);
 	}
 	free(parts.followers);

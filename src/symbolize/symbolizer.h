@@ -4,7 +4,7 @@
 
 #include "symbolize/symbolize.h"
 
-/* What an address is called. */
+/* What a frame of the trace is called. */
 struct symbolizer_name {
 	size_t first; /* in `chain` */
 	uint32_t count;
@@ -21,15 +21,13 @@ struct symbolizer {
 	struct profile *profile;
 	struct module_store *codes;
 	struct symbolize_options options;
-	module_id *module; /* by function of the addresses */
-	size_t function_count, function_capacity;
-	struct symbolizer_name *named; /* by frame of the addresses */
+	struct symbolizer_name *named; /* by frame of the trace */
 	size_t frame_count, frame_capacity;
-	frame_id *chain; /* frames of each address, outermost first */
+	frame_id *chain; /* frames of each of them, outermost first */
 	size_t chain_count, chain_capacity;
-	struct symbolizer_stack *stacks; /* by stack of the addresses */
+	struct symbolizer_stack *stacks; /* by stack of the trace */
 	size_t stack_count, stack_capacity;
-	thread_id *threads; /* by thread of the addresses */
+	thread_id *threads; /* by thread of the trace */
 	size_t thread_count, thread_capacity;
 	str_id *module_path; /* by module id; 0: not made yet */
 	size_t path_count, path_capacity;
@@ -42,17 +40,17 @@ struct symbolizer {
 /* No stack yet: what it begins with tells whether it is whole. */
 #define SYMBOLIZER_OUTSIDE ((struct symbolizer_stack){.stack = STACK_ROOT, .outside = true})
 
-/* Finds out which modules the functions of `addresses` stand for. */
-void symbolizer_name_modules(struct symbolizer *n, const struct profile *addresses);
-/* Looks up the addresses that are new, and gives their frames names. */
-void symbolizer_name_frames(struct symbolizer *n, const struct profile *addresses);
-/* What the quality says of `address`, the frame `id` of the addresses, called from `caller`. */
+/* Looks up the frames that are new, and gives them names. */
+void symbolizer_name_frames(struct symbolizer *n, const struct trace *trace);
+/* Appends to the chain of the frame that is being named. */
+void symbolizer_add_frame(struct symbolizer *n, struct function function, uint32_t line, enum frame_kind kind);
+/* What the quality says of `frame`, which has the id `id` in the trace, called from `caller`. */
 struct symbolizer_stack symbolizer_quality(const struct symbolizer *n, struct symbolizer_stack caller,
-					   const struct frame *address, frame_id id);
+					   const struct trace_frame *frame, trace_frame_id id);
 /* The same, and the stack in n->profile that it is. */
 struct symbolizer_stack symbolizer_push(const struct symbolizer *n, struct symbolizer_stack caller,
-					const struct frame *address, frame_id id);
-thread_id symbolizer_name_thread(struct symbolizer *n, const struct profile *addresses, struct thread thread);
+					const struct trace_frame *frame, trace_frame_id id);
+thread_id symbolizer_name_thread(struct symbolizer *n, const struct trace *trace, struct thread thread);
 /* Where the module lies, among the strings of n->profile. */
 str_id symbolizer_module_path(struct symbolizer *n, module_id module);
 

@@ -2,19 +2,19 @@
 
 #define FEW 16 /* are sorted by insertion */
 
-/* What is called from a stack of addresses. */
+/* What is called from a stack of a trace. */
 struct callee {
 	stack_id stack;
-	frame_id frame; /* among those that have names */
+	trace_frame_id frame; /* among those that have names */
 };
 
-/* A tree of addresses, from callers to callees. */
+/* The tree of a trace, from callers to callees. */
 struct tree {
 	uint32_t *begin; /* by stack: its callees in `callees` */
 	struct callee *callees;
 };
 
-/* On the way from a stack of addresses to one of its callees, whose frame stands for several names. */
+/* On the way from a stack of a trace to one of its callees, whose frame stands for several names. */
 struct walker {
 	frame_id next; /* the frame with a name that it goes to */
 	uint32_t tree;
@@ -31,7 +31,7 @@ struct level {
 
 struct walk {
 	const struct symbolizer *n;
-	const struct frame *frames; /* that have names */
+	const struct trace_frame *frames; /* that have names */
 	struct walked *walked;
 	struct tree *trees; /* one of each */
 	struct profile *into;
@@ -43,7 +43,7 @@ struct walk {
 
 static void make_tree(struct tree *tree, const struct walked *walked)
 {
-	const struct profile *from = walked->addresses;
+	const struct trace *from = walked->trace;
 	tree->begin = mem_zalloc(from->stack_count + 2, sizeof *tree->begin);
 	tree->callees = mem_alloc(from->stack_count * sizeof *tree->callees);
 	for (size_t i = STACK_ROOT + 1; i < from->stack_count; i++)
@@ -53,7 +53,7 @@ static void make_tree(struct tree *tree, const struct walked *walked)
 	/* Until here each beginning stands one place too high; it moves on while callees are filled in. */
 	for (size_t i = STACK_ROOT + 1; i < from->stack_count; i++) {
 		const struct stack *stack = &from->stacks[i];
-		frame_id frame = walked->frames ? walked->frames[stack->frame] : stack->frame;
+		trace_frame_id frame = walked->frames ? walked->frames[stack->frame] : stack->frame;
 		tree->callees[tree->begin[stack->parent + 1]++] = (struct callee){(stack_id)i, frame};
 	}
 }
@@ -65,7 +65,7 @@ static void add_walker(struct walk *walk, struct walker walker)
 	walk->walkers[walk->walker_count++] = walker;
 }
 
-/* A stack of addresses is reached: it goes on to its callees. */
+/* A stack of a trace is reached: it goes on to its callees. */
 static void arrive(struct walk *walk, uint32_t tree, stack_id stack, struct symbolizer_stack named)
 {
 	walk->walked[tree].stacks[stack] = named;
@@ -133,14 +133,14 @@ static void walk_on(struct walk *walk, struct level *level)
 		open_level(walk, stack, begin);
 }
 
-void walk_together(const struct symbolizer *n, const struct frame *frames, struct walked *walked, size_t count,
+void walk_together(const struct symbolizer *n, const struct trace_frame *frames, struct walked *walked, size_t count,
 		   struct profile *into)
 {
 	struct walk walk = {.n = n, .frames = frames, .walked = walked, .into = into};
 	walk.trees = mem_zalloc(count, sizeof *walk.trees);
 	for (size_t i = 0; i < count; i++) {
 		make_tree(&walk.trees[i], &walked[i]);
-		walked[i].stacks = mem_alloc(walked[i].addresses->stack_count * sizeof *walked[i].stacks);
+		walked[i].stacks = mem_alloc(walked[i].trace->stack_count * sizeof *walked[i].stacks);
 	}
 	for (size_t i = 0; i < count; i++)
 		arrive(&walk, (uint32_t)i, STACK_ROOT, SYMBOLIZER_OUTSIDE);

@@ -542,8 +542,8 @@ static void note_kernel_name(void *context, const struct batch_sample *sample, c
 	(void)sample;
 	(void)end;
 	assert_int_equal(count, 1);
-	struct module_code *code = module_store_get(collector_codes(run->collector), frames[0].module);
-	size_t known = module_code_find(code, frames[0].address, frames[0].version, found, 2);
+	struct module_code *code = module_store_get(collector_codes(run->collector), frames[0].frame.module);
+	size_t known = module_code_find(code, frames[0].frame.address, frames[0].frame.version, found, 2);
 	buf_printf(&run->seen, "%s;", known ? found[known - 1].name : "-");
 }
 
@@ -588,7 +588,7 @@ static void note_sample(void *context, const struct batch_sample *sample, const 
 {
 	assert_int_equal(end, STACK_WHOLE);
 	buf_printf(context, "%s %s %zu %llx\n", sample->comm, sample->event, count,
-		   (unsigned long long)frames[0].address);
+		   (unsigned long long)frames[0].frame.address);
 }
 
 static void each_sample_can_be_had(void **state)

@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "base/buf.h"
-#include "profile/follow.h"
 #include "profile/match.h"
+#include "profile/profile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -407,40 +407,6 @@ static void one_event_keeps_the_labels_and_times_of_its_samples(void **state)
 	}
 }
 
-static void following_keeps_labels(void **state)
-{
-	(void)state;
-	uint64_t random = 7;
-	for (int round = 0; round < ROUNDS; round++) {
-		struct profile from, into;
-		struct model model, other;
-		struct profile_follower follower = {0};
-		struct sample_list news = {0};
-		random_profile(&from, &model, round % 2, &random);
-		random_profile(&into, &other, false, &random); /* has strings and labels of its own */
-		struct lines got = {0};
-		for (int step = 0; step < 4; step++) {
-			for (unsigned i = below(&random, 40); i--;)
-				add(&from, &model, &random);
-			news.count = 0;
-			profile_follow(&follower, &into, &from, &news);
-			for (size_t i = 0; i < news.count; i++)
-				sample_line(&got, &into, &news.items[i], label_column_get(&news.labels, i), NULL);
-		}
-		struct lines sums = {0};
-		for (size_t i = 0; i < got.count; i++) {
-			struct buf key = {.data = got.items[i].key};
-			add_line(&sums, &key, got.items[i].weight, got.items[i].count, true);
-		}
-		assert_same(sums, model_lines(&model, false));
-		lines_release(&got);
-		sample_list_release(&news);
-		profile_follower_release(&follower);
-		release(&from, &model);
-		release(&into, &other);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,7 +417,6 @@ int main(void)
 		cmocka_unit_test(merging_keeps_labels_and_times),
 		cmocka_unit_test(filters_keep_labels_and_times_with_their_samples),
 		cmocka_unit_test(one_event_keeps_the_labels_and_times_of_its_samples),
-		cmocka_unit_test(following_keeps_labels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

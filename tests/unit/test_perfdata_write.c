@@ -76,7 +76,7 @@ static void put_stack(struct perfdata_writer *writer, uint64_t time, const struc
 /* Three samples, which may be a sum. */
 static void put_added_up(struct perfdata_writer *writer, bool sum)
 {
-	struct stack_frame frame = {.exact = true, .ip = 0x401000};
+	struct stack_frame frame = {.frame.flags = TRACE_EXACT, .ip = 0x401000};
 	struct batch_sample sample = {.pid = 7, .tid = 8, .source = 1, .mode = MODE_USER, .ip = 0x401000};
 	sample.since = 1000;
 	sample.time = 4000;
@@ -123,9 +123,9 @@ static void samples_come_back_with_their_chains(void **state)
 	(void)state;
 	struct perfdata_writer *writer = open_writer();
 	struct stack_frame frames[] = {
-		{.kernel = true, .exact = true, .ip = 0xffffffff81000010},
-		{.kernel = true, .ip = 0xffffffff81000100},
-		{.exact = true, .ip = 0x401000},
+		{.frame.kind = TRACE_KERNEL, .frame.flags = TRACE_EXACT, .ip = 0xffffffff81000010},
+		{.frame.kind = TRACE_KERNEL, .ip = 0xffffffff81000100},
+		{.frame.flags = TRACE_EXACT, .ip = 0x401000},
 		{.ip = 0x402000},
 		{.ip = 0},
 	};
@@ -175,7 +175,7 @@ static void a_file_that_is_cut_off_while_it_is_read_is_read_up_to_there(void **s
 {
 	(void)state;
 	struct perfdata_writer *writer = open_writer();
-	const struct stack_frame frames[] = {{.exact = true, .ip = 0x401000}, {.ip = 0x402000}};
+	const struct stack_frame frames[] = {{.frame.flags = TRACE_EXACT, .ip = 0x401000}, {.ip = 0x402000}};
 	for (uint64_t i = 0; i < 200000; i++)
 		put_stack(writer, 1000 + i, frames, 2);
 	finish(writer);
@@ -193,7 +193,8 @@ static void chains_tell_that_a_stack_is_not_whole(void **state)
 {
 	(void)state;
 	struct batch_sample sample = {.pid = 7, .tid = 8, .time = 5, .cpu = 1};
-	const struct stack_frame user = {.exact = true, .ip = 0x401000}, kernel = {.kernel = true, .ip = 0x81000010};
+	const struct stack_frame user = {.frame.flags = TRACE_EXACT, .ip = 0x401000},
+				 kernel = {.frame.kind = TRACE_KERNEL, .ip = 0x81000010};
 	struct perfdata_writer *writer = open_writer();
 	perfdata_writer_stack(writer, &sample, &user, 1, STACK_CUT);
 	finish(writer);
@@ -270,7 +271,7 @@ static void other_records_come_back_as_they_were_given(void **state)
 {
 	(void)state;
 	struct perfdata_writer *writer = open_writer();
-	const struct stack_frame inside[] = {{.exact = true, .ip = 0x401fff}, {.ip = 0x7000 + 1}};
+	const struct stack_frame inside[] = {{.frame.flags = TRACE_EXACT, .ip = 0x401fff}, {.ip = 0x7000 + 1}};
 	put_others(writer);
 	put_stack(writer, 10, inside, 2);
 	finish(writer);
@@ -318,7 +319,7 @@ static void put_mapping(struct perfdata_writer *writer, uint64_t time, uint64_t 
 
 static void put_leaf(struct perfdata_writer *writer, uint64_t time, uint64_t ip)
 {
-	put_stack(writer, time, &(struct stack_frame){.exact = true, .ip = ip}, 1);
+	put_stack(writer, time, &(struct stack_frame){.frame.flags = TRACE_EXACT, .ip = ip}, 1);
 }
 
 static void mappings_in_which_no_sample_lies_are_left_out(void **state)
@@ -475,7 +476,7 @@ static void compressed_records_come_back_as_they_were(void **state)
 			/* Addresses that zstd cannot guess: batches that need several records. */
 			struct stack_frame frames[8];
 			for (uint64_t i = 0; i < 8; i++)
-				frames[i] = (struct stack_frame){.exact = true,
+				frames[i] = (struct stack_frame){.frame.flags = TRACE_EXACT,
 								 .ip = (time * 8 + i) * 0x9e3779b97f4a7c15 >> 16};
 			put_stack(writer, time, frames, 8);
 			perfdata_writer_settled(writer, time);
@@ -502,7 +503,7 @@ static void a_stack_that_is_too_deep_for_a_record_is_cut(void **state)
 	enum { DEPTH = 20000 };
 	struct stack_frame *frames = mem_zalloc(DEPTH, sizeof *frames);
 	for (size_t i = 0; i < DEPTH; i++)
-		frames[i] = (struct stack_frame){.exact = true, .ip = i + 1};
+		frames[i] = (struct stack_frame){.frame.flags = TRACE_EXACT, .ip = i + 1};
 	put_stack(writer, 1, frames, DEPTH);
 	free(frames);
 	finish(writer);
@@ -521,7 +522,7 @@ static void an_unfinished_file_is_readable_up_to_its_end(void **state)
 {
 	(void)state;
 	struct perfdata_writer *writer = open_writer();
-	struct stack_frame frame = {.exact = true, .ip = 0x1234};
+	struct stack_frame frame = {.frame.flags = TRACE_EXACT, .ip = 0x1234};
 	for (uint64_t time = 1; time <= 10; time++)
 		put_stack(writer, time, &frame, 1);
 	finish(writer);
@@ -614,7 +615,7 @@ static void write_alone(uint64_t event, uint64_t frequency, bool steady, struct 
 	assert_int_equal(perfdata_writer_open(&writer, path, &options, NULL), 0);
 	struct batch_sample sample = {
 		.pid = 7, .tid = 8, .cpu = 3, .mode = MODE_USER, .ip = 0x401000, .time = 5, .period = 4000000};
-	struct stack_frame frames[] = {{.exact = true, .ip = 0x401000}, {.ip = 0x402000}};
+	struct stack_frame frames[] = {{.frame.flags = TRACE_EXACT, .ip = 0x401000}, {.ip = 0x402000}};
 	perfdata_writer_stack(writer, &sample, frames, 2, STACK_WHOLE);
 	put_others(writer);
 	finish(writer);

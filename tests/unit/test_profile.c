@@ -1,6 +1,5 @@
+#include "profile/profile.h"
 #include "unit.h"
-
-#include "profile/follow.h"
 
 static frame_id named(struct profile *profile, const char *name)
 {
@@ -170,42 +169,6 @@ static void merging_translates_every_id(void **state)
 	profile_release(&b);
 }
 
-static void following_gives_what_grew(void **state)
-{
-	(void)state;
-	struct profile from, into;
-	struct profile_follower follower = {0};
-	struct sample_list news = {0};
-	profile_init(&from);
-	profile_init(&into);
-	named(&into, "other"); /* so that ids differ */
-	value_id value = profile_value(&from, "cycles", "");
-	stack_id a = profile_stack(&from, STACK_ROOT, named(&from, "a"));
-	profile_add(&from, THREAD_UNKNOWN, a, value, 5);
-	profile_follow(&follower, &into, &from, &news);
-	assert_int_equal(news.count, 1);
-	assert_int_equal(news.items[0].weight, 5);
-	profile_follow(&follower, &into, &from, &news);
-	assert_int_equal(news.count, 1); /* nothing happened */
-
-	stack_id b = profile_stack(&from, a, named(&from, "b"));
-	profile_add(&from, THREAD_UNKNOWN, a, value, 2);
-	profile_add(&from, THREAD_UNKNOWN, b, value, 3);
-	profile_follow(&follower, &into, &from, &news);
-	assert_int_equal(news.count, 3);
-	assert_int_equal(news.items[1].weight, 2);
-	assert_int_equal(news.items[1].count, 1);
-	assert_int_equal(news.items[1].stack, news.items[0].stack);
-	const struct stack *stack = &into.stacks[news.items[2].stack];
-	assert_int_equal(stack->parent, news.items[0].stack);
-	assert_int_equal(stack->frame, named(&into, "b"));
-	assert_int_equal(into.sample_count, 0);
-	sample_list_release(&news);
-	profile_follower_release(&follower);
-	profile_release(&from);
-	profile_release(&into);
-}
-
 static void keeping_one_event_counts_the_others(void **state)
 {
 	(void)state;
@@ -262,7 +225,6 @@ int main(void)
 		cmocka_unit_test(sums_of_different_stacks_may_not_fit),
 		cmocka_unit_test(decimals_rescale_exactly),
 		cmocka_unit_test(merging_translates_every_id),
-		cmocka_unit_test(following_gives_what_grew),
 		cmocka_unit_test(keeping_one_event_counts_the_others),
 		cmocka_unit_test(the_quality_line_tells_what_is_not_zero),
 	};

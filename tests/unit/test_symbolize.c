@@ -1,4 +1,5 @@
-/* Profiles of addresses that become one with names. Frames that stand for their own text need no files. */
+/* Traces that become one profile. Frames that are texts need no files. */
+#include "symbolize/rules.h"
 #include "symbolize/symbolize.h"
 #include "unit.h"
 
@@ -9,7 +10,7 @@
 struct fixture {
 	struct modules modules;
 	struct module_store codes;
-	struct profile parts[PARTS_MAX], *addresses[PARTS_MAX];
+	struct trace parts[PARTS_MAX], *traces[PARTS_MAX];
 	struct profile named;
 };
 
@@ -20,8 +21,8 @@ static int set_up(void **state)
 	module_store_init(&f->codes, &f->modules, &(struct symbol_options){0});
 	profile_init(&f->named);
 	for (size_t i = 0; i < PARTS_MAX; i++) {
-		profile_init(&f->parts[i]);
-		f->addresses[i] = &f->parts[i];
+		trace_init(&f->parts[i]);
+		f->traces[i] = &f->parts[i];
 	}
 	*state = f;
 	return 0;
@@ -31,7 +32,7 @@ static int tear_down(void **state)
 {
 	struct fixture *f = *state;
 	for (size_t i = 0; i < PARTS_MAX; i++)
-		profile_release(&f->parts[i]);
+		trace_release(&f->parts[i]);
 	profile_release(&f->named);
 	module_store_release(&f->codes);
 	modules_release(&f->modules);
@@ -40,24 +41,24 @@ static int tear_down(void **state)
 }
 
 /* `text` is of letters, a function each, outermost first; '?' stands for an address outside all modules. */
-static void add(struct profile *part, const char *text, int64_t weight)
+static void add(struct trace *part, const char *text, int64_t weight)
 {
 	stack_id stack = STACK_ROOT;
 	for (; *text; text++) {
-		struct frame frame = {.kind = FRAME_NATIVE};
-		if (*text == '?')
-			frame.function = symbolize_module_function(part, MODULE_NONE);
-		else
-			frame.function =
-				profile_function(part, (struct function){.name = profile_string(part, text, 1)});
-		stack = profile_stack(part, stack, profile_frame(part, frame));
+		const char name[] = {*text, '\0'};
+		trace_frame_id frame = *text == '?' ? trace_frame(part, (struct trace_frame){.module = MODULE_NONE}) :
+						      trace_text_frame(part, name);
+		stack = trace_stack(part, stack, frame);
 	}
-	profile_add(part, THREAD_UNKNOWN, stack, profile_value(part, "cycles", ""), weight);
+	trace_add(part,
+		  (struct sample){
+			  .stack = stack, .value = trace_value(part, "cycles", "", 0), .weight = weight, .count = 1},
+		  LABEL_SET_EMPTY);
 }
 
 static void name_all(struct fixture *f, size_t count, unsigned threads)
 {
-	symbolize_profiles(&f->named, f->addresses, count, &f->codes, &(struct symbolize_options){.threads = threads});
+	symbolize_traces(&f->named, f->traces, count, &f->codes, &(struct symbolize_options){.threads = threads});
 }
 
 static void put_path(struct buf *out, const struct profile *profile, stack_id stack)
@@ -160,6 +161,60 @@ static void an_empty_profile_stays_empty(void **state)
 	assert_int_equal(f->named.sample_count, 0);
 }
 
+/* One frame of the kind, called from "a"; the text of both. */
+static void name_kind(struct fixture *f, enum trace_kind kind, const char *path)
+{
+	struct trace *trace = &f->parts[0];
+	struct trace_frame frame = {.kind = (uint8_t)kind, .module = MODULE_NONE, .address = 0x1000, .version = 7};
+	if (kind == TRACE_TEXT)
+		frame = (struct trace_frame){
+			.kind = TRACE_TEXT, .module = MODULE_NONE, .address = trace_string(trace, "text")};
+	if (kind == TRACE_TRUNCATED)
+		frame = (struct trace_frame){.kind = TRACE_TRUNCATED, .module = MODULE_NONE};
+	stack_id stack = trace_stack(trace, STACK_ROOT, trace_text_frame(trace, "a"));
+	stack = trace_stack(trace, stack, trace_frame(trace, frame));
+	trace_add(trace, (struct sample){.stack = stack, .value = trace_value(trace, "cycles", "", 0), .count = 1},
+		  LABEL_SET_EMPTY);
+	name_all(f, 1, 1);
+	assert_int_equal(f->named.sample_count, 1);
+	assert_int_equal(weight_of(f, path), 0);
+}
+
+static void every_kind_of_frame_has_a_rule(void **state)
+{
+	static const struct {
+		const char *path;
+		bool unresolved;
+	} expected[TRACE_KINDS] = {
+		[TRACE_NATIVE] = {"a;[unknown]", true},  [TRACE_KERNEL] = {"a;[unknown]", true},
+		[TRACE_JIT] = {"a;[unknown]", true},     [TRACE_PYTHON] = {"a;[python frame]", true},
+		[TRACE_JAVA] = {"a;[java frame]", true}, [TRACE_NODE] = {"a;[node frame]", true},
+		[TRACE_TEXT] = {"a;text", false},        [TRACE_TRUNCATED] = {"a;[truncated]", false},
+	};
+	for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
+		struct fixture *f = *state;
+		assert_non_null(frame_rule(kind)->name);
+		name_kind(f, kind, expected[kind].path);
+		assert_int_equal(f->named.quality.unresolved, expected[kind].unresolved);
+		assert_int_equal(f->named.quality.truncated, 0);
+		tear_down(state);
+		set_up(state);
+	}
+}
+
+/* What the outermost frame says about the stack. */
+static void stacks_without_their_beginning_are_truncated(void **state)
+{
+	(void)state;
+	for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
+		struct trace_frame mapped = {.kind = (uint8_t)kind},
+				   unmapped = {.kind = (uint8_t)kind, .module = MODULE_NONE};
+		assert_int_equal(frame_rule_truncates(&mapped), kind == TRACE_TRUNCATED);
+		assert_int_equal(frame_rule_truncates(&unmapped),
+				 kind == TRACE_TRUNCATED || kind == TRACE_NATIVE || kind == TRACE_JIT);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +223,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_outside_all_modules_is_counted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_callees_of_one_caller_keep_apart, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_empty_profile_stays_empty, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(every_kind_of_frame_has_a_rule, set_up, tear_down),
+		cmocka_unit_test(stacks_without_their_beginning_are_truncated),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,8 @@
 #ifndef WICK_RENDER_TOP_TOP_H
 #define WICK_RENDER_TOP_TOP_H
 
-#include "profile/follow.h"
 #include "profile/hot_functions.h"
+#include "profile/sample_list.h"
 #include "profile/short_names.h"
 #include "render/report.h"
 
