@@ -1,7 +1,7 @@
 /* wick flame: the interactive flame graph. */
 #include "base/text.h"
 #include "cmd/input.h"
-#include "cmd/outputs.h"
+#include "render/outputs.h"
 #include "profile/view.h"
 #include "render/nameattr.h"
 #include "render/palette_map.h"

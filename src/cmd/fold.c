@@ -1,6 +1,6 @@
 #include "cmd/command.h"
 #include "cmd/input.h"
-#include "cmd/outputs.h"
+#include "render/outputs.h"
 #include "cmd/perf_rows.h"
 
 #include <string.h>

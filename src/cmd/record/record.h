@@ -11,6 +11,7 @@
 #include "event/derive.h"
 #include "perfdata/write.h"
 #include "profile/view.h"
+#include "render/outputs.h"
 
 #define RECORD_SECOND 1e9
 
@@ -26,7 +27,12 @@ struct record_shown {
 #define RECORD_PATH_MAX (4096 + 64)
 
 /* In the order in which they are written: what cannot be made again comes first. */
-enum record_file { RECORD_PERFDATA, RECORD_TEXT, RECORD_FOLDED, RECORD_SVG, RECORD_REPORT, RECORD_FILES };
+enum record_file {
+	RECORD_PERFDATA,
+	RECORD_TEXT,
+	RECORD_OUTPUTS, /* from here on: plus enum output_id */
+	RECORD_FILES = RECORD_OUTPUTS + OUTPUT_COUNT,
+};
 
 struct record_run {
 	const struct command *called_as; /* record or top */
@@ -102,6 +108,8 @@ void record_close_folder(struct record_run *run);
 void record_path(const struct record_run *run, enum record_file kind, char *path, size_t room);
 /* One for the recording, and not one for each profile that is shown of it. */
 bool record_file_is_single(enum record_file kind);
+/* How early it is listed: see struct output_format. */
+unsigned record_file_interest(enum record_file kind);
 void record_file_name(const struct record_run *run, enum record_file kind, char *name, size_t room);
 /* Those that are written while recording; 0 or a code of err. */
 int record_open_files(struct record_run *run, struct err *err);

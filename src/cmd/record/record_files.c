@@ -1,7 +1,5 @@
 #include "base/parallel.h"
-#include "cmd/outputs.h"
 #include "cmd/record/record.h"
-#include "render/render.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,37 +13,68 @@
 #define PART_MIN 512 /* bytes: a header, an event and a record */
 #define LATE_MAX 5000000000ull /* nanoseconds that a record may be older than one that came before it */
 
+/* The files that are written while recording; the others are rows of output_formats. */
 static const struct file_row {
 	const char *format, *file, *ending;
-	bool once; /* of the recording, and not of each profile that is shown of it */
 	bool on_request; /* not by default */
-} file_rows[RECORD_FILES] = {
-	[RECORD_PERFDATA] = {.format = "perf.data", .file = "perf.data", .ending = "", .once = true},
-	[RECORD_TEXT] = {.format = "out.perf", .file = "out", .ending = ".perf", .once = true, .on_request = true},
-	[RECORD_FOLDED] = {.format = "folded", .file = "out", .ending = ".folded"},
-	[RECORD_SVG] = {.format = "svg", .file = "flamegraph", .ending = ".svg"},
-	[RECORD_REPORT] = {.format = "report", .file = "report", .ending = ".txt"},
+} recorded_rows[RECORD_OUTPUTS] = {
+	[RECORD_PERFDATA] = {.format = "perf.data", .file = "perf", .ending = ".data"},
+	[RECORD_TEXT] = {.format = "out.perf", .file = "out", .ending = ".perf", .on_request = true},
 };
+
+static struct file_row file_row(int kind)
+{
+	if (kind < RECORD_OUTPUTS)
+		return recorded_rows[kind];
+	const struct output_format *format = output_formats[kind - RECORD_OUTPUTS];
+	return (struct file_row){.format = format->name, .file = format->file, .ending = format->ending};
+}
+
+/* In the order of the help: the outputs, then what is written while recording. */
+static int nth_file(int i)
+{
+	return (i + RECORD_OUTPUTS) % RECORD_FILES;
+}
+
+static void list_formats(struct buf *out, const char *before_last)
+{
+	for (int i = 0; i < RECORD_FILES; i++)
+		buf_printf(out, "%s%s",
+			   !i                   ? "" :
+			   i + 1 < RECORD_FILES ? ", " :
+						  before_last,
+			   file_row(nth_file(i)).format);
+}
+
+void record_formats_help(struct buf *out)
+{
+	list_formats(out, ", ");
+	buf_str(out, " (the text of wick script). Default: all except out.perf.");
+}
+
+void record_endings_help(struct buf *out)
+{
+	buf_str(out, "If PATH ends in ");
+	for (int kind = 0, listed = 0; kind < RECORD_FILES; kind++) {
+		struct file_row row = file_row(kind);
+		if (row.on_request)
+			continue;
+		buf_printf(out, "%s%s", !listed++ ? "" : kind + 1 < RECORD_FILES ? ", " : " or ", row.ending);
+	}
+	buf_str(out, ", or is an existing file, write only that file. Default: the directory wick-YYYYMMDD-HHMMSS.");
+}
 
 /* What -o names by its ending, or by being there; RECORD_FILES: a folder. */
 static int kind_of_output(const char *output)
 {
-	static const struct {
-		const char *ending;
-		enum record_file kind;
-	} endings[] = {{".data", RECORD_PERFDATA},
-		       {".perf", RECORD_TEXT},
-		       {".folded", RECORD_FOLDED},
-		       {".svg", RECORD_SVG},
-		       {".txt", RECORD_REPORT}};
 	struct stat status;
 	bool there = stat(output, &status) == 0;
 	const char *ending = strrchr(output, '.');
 	if (there && S_ISDIR(status.st_mode))
 		return RECORD_FILES;
-	for (size_t i = 0; i < sizeof endings / sizeof *endings && ending && ending > output; i++)
-		if (!strcmp(ending, endings[i].ending) && ending[-1] != '/')
-			return endings[i].kind;
+	for (int kind = 0; kind < RECORD_FILES && ending && ending > output; kind++)
+		if (!strcmp(ending, file_row(kind).ending) && ending[-1] != '/')
+			return kind;
 	return there ? RECORD_PERFDATA : RECORD_FILES;
 }
 
@@ -56,7 +85,7 @@ static int choose_single(struct record_run *run, enum record_file kind)
 	struct stat status;
 	if (stat(output, &status) == 0 && !S_ISREG(status.st_mode))
 		return say_usage(run->called_as, "-o %s is neither a file nor a directory", output);
-	if (format && strcmp(format, file_rows[kind].format) != 0)
+	if (format && strcmp(format, file_row(kind).format) != 0)
 		return say_usage(run->called_as, "-o %s is a single file: --format %s needs a directory", output,
 				 format);
 	run->single = true;
@@ -73,17 +102,19 @@ int record_choose_files(struct record_run *run)
 	if (single != RECORD_FILES)
 		return choose_single(run, (enum record_file)single);
 	for (int kind = 0; kind < RECORD_FILES; kind++)
-		run->files[kind] = !at && !file_rows[kind].on_request;
+		run->files[kind] = !at && !file_row(kind).on_request;
 	while (at && *at) {
 		size_t length = strcspn(at, ",");
 		int kind = 0;
 		while (kind < RECORD_FILES &&
-		       (strncmp(at, file_rows[kind].format, length) || strlen(file_rows[kind].format) != length))
+		       (strncmp(at, file_row(kind).format, length) != 0 || strlen(file_row(kind).format) != length))
 			kind++;
-		if (kind == RECORD_FILES)
-			return say_usage(run->called_as,
-					 "--format must be folded, svg, report, perf.data or out.perf, not '%.*s'",
-					 (int)length, at);
+		if (kind == RECORD_FILES) {
+			CLEANUP_BUF struct buf formats = {0};
+			list_formats(&formats, " or ");
+			return say_usage(run->called_as, "--format must be %s, not '%.*s'", formats.data, (int)length,
+					 at);
+		}
 		run->files[kind] = true;
 		at += length + (at[length] == ',');
 	}
@@ -198,7 +229,7 @@ static void name_in_place(const struct record_run *run, enum record_file kind, c
 static struct outfile_place place_of(const struct record_run *run, enum record_file kind)
 {
 	struct outfile_place place = run->place;
-	if (kind == RECORD_PERFDATA || kind == RECORD_TEXT)
+	if (kind < RECORD_OUTPUTS)
 		place.mode &= 0600;
 	return place;
 }
@@ -206,7 +237,7 @@ static struct outfile_place place_of(const struct record_run *run, enum record_f
 void record_path(const struct record_run *run, enum record_file kind, char *path, size_t room)
 {
 	char name[64];
-	const char *suffix = run->shown.suffix && !file_rows[kind].once ? run->shown.suffix : "";
+	const char *suffix = run->shown.suffix && !record_file_is_single(kind) ? run->shown.suffix : "";
 	const char *ending = strrchr(run->folder, '.');
 	if (run->single && *suffix && ending) {
 		snprintf(path, room, "%.*s-%s%s", (int)(ending - run->folder), run->folder, suffix, ending);
@@ -220,13 +251,19 @@ void record_path(const struct record_run *run, enum record_file kind, char *path
 
 bool record_file_is_single(enum record_file kind)
 {
-	return file_rows[kind].once;
+	return kind < RECORD_OUTPUTS;
+}
+
+unsigned record_file_interest(enum record_file kind)
+{
+	return kind < RECORD_OUTPUTS ? 0 : output_formats[kind - RECORD_OUTPUTS]->interest;
 }
 
 void record_file_name(const struct record_run *run, enum record_file kind, char *name, size_t room)
 {
-	const char *suffix = run->shown.suffix && !file_rows[kind].once ? run->shown.suffix : "";
-	snprintf(name, room, "%s%s%s%s", file_rows[kind].file, *suffix ? "-" : "", suffix, file_rows[kind].ending);
+	const char *suffix = run->shown.suffix && !record_file_is_single(kind) ? run->shown.suffix : "";
+	struct file_row row = file_row(kind);
+	snprintf(name, room, "%s%s%s%s", row.file, *suffix ? "-" : "", suffix, row.ending);
 }
 
 static int open_writer(struct record_run *run, struct err *err)
@@ -358,43 +395,24 @@ void record_abandon_files(struct record_run *run)
 	run->text = NULL;
 }
 
-static void write_report(struct record_run *run, struct outfile *out)
-{
-	const char *const inputs[] = {run->title.data, NULL};
-	struct report report = {.inputs = inputs};
-	output_functions(&report, &run->profile, &run->tree_options, out);
-}
-
-static void write_folded(struct record_run *run, struct outfile *out)
-{
-	struct calltree tree;
-	struct calltree_options options = run->tree_options;
-	/* Folded stacks name no unit: whoever reads them takes their numbers for samples. */
-	const struct value_type *value = &run->profile.values[options.values[0]];
-	if (!run->shown.view && strcmp(profile_text(&run->profile, value->unit), "ns") == 0)
-		options.weigh = TREE_SAMPLES;
-	calltree_build(&tree, &run->profile, &options);
-	render_folded(&tree, run->profile.values[run->tree_options.values[0]].decimals, out);
-	calltree_release(&tree);
-}
-
-static int write_file(struct record_run *run, enum record_file kind, struct err *err)
+static int write_file(const struct record_run *run, enum record_file kind, struct err *err)
 {
 	char name[RECORD_PATH_MAX];
 	struct outfile_place place = place_of(run, kind);
 	struct outfile out;
-	if (kind == RECORD_PERFDATA || kind == RECORD_TEXT)
+	if (kind < RECORD_OUTPUTS)
 		return 0; /* were written while recording */
+	struct output output = {
+		.profile = &run->profile,
+		.tree = &run->tree_options,
+		.title = run->title.data,
+		.view = run->shown.view,
+	};
 	name_in_place(run, kind, name, sizeof name);
 	int code = outfile_open_at(&out, &place, name, err);
 	if (code)
 		return code;
-	if (kind == RECORD_FOLDED)
-		write_folded(run, &out);
-	else if (kind == RECORD_SVG)
-		output_flame(&run->profile, &run->tree_options, run->title.data, NULL, &out);
-	else
-		write_report(run, &out);
+	output_formats[kind - RECORD_OUTPUTS]->write(&output, &out);
 	return outfile_commit(&out, err);
 }
 

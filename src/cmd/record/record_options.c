@@ -130,12 +130,9 @@ const struct option_row record_rows[] = {
 
 	{.type = OPTION_HEADING, .help = "Output"},
 	{TEXT("output", output, "PATH"), .letter = 'o', .only = "record",
-	 .help = "Write the files to this directory; create it if it does not exist. If PATH ends in .data, .svg, "
-		 ".folded or .txt, or is an existing file, write only that file. Default: the directory "
-		 "wick-YYYYMMDD-HHMMSS."},
+	 .help = "Write the files to this directory; create it if it does not exist.", .add_help = record_endings_help},
 	{TEXT("format", format, "LIST"), .only = "record",
-	 .help = "Files to write, separated by commas: folded, svg, report, perf.data, out.perf (the text of wick "
-		 "script). Default: all except out.perf."},
+	 .help = "Files to write, separated by commas:", .add_help = record_formats_help},
 	{.name = "compress",
 	 .letter = 'z',
 	 .type = OPTION_FLAG,

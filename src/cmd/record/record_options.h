@@ -24,6 +24,10 @@ extern const struct option_row record_rows[], record_perf_rows[];
 /* Exit codes and variables of record and top. */
 extern const struct command_fact record_exit_codes[], record_environment[];
 
+/* What the help of --output and --format lists, for struct option_row. */
+void record_endings_help(struct buf *out);
+void record_formats_help(struct buf *out);
+
 /* Before the command line is read. */
 struct record_options record_defaults(void);
 /* After it: the preset, then the environment, for what was not given. -1 to go on, else the exit code to leave with. */

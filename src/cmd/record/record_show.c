@@ -1,6 +1,5 @@
 #include "base/term.h"
 #include "base/text.h"
-#include "cmd/outputs.h"
 #include "cmd/record/record.h"
 #include "doctor/check.h"
 
@@ -69,12 +68,25 @@ void record_show_progress(struct record_run *run, const struct recorder_progress
 	fprintf(stderr, "\r\033[K%s", line.data);
 }
 
+/* The files in the order in which they are listed: by interest, what was recorded last. */
+static void order_files(enum record_file order[RECORD_FILES])
+{
+	for (int i = 0; i < RECORD_FILES; i++) {
+		enum record_file kind =
+			(enum record_file)(i < OUTPUT_COUNT ? RECORD_OUTPUTS + i : RECORD_FILES - 1 - i);
+		int at = i;
+		for (; at > 0 && record_file_interest(order[at - 1]) < record_file_interest(kind); at--)
+			order[at] = order[at - 1];
+		order[at] = kind;
+	}
+}
+
 /* "wrote FOLDER/flamegraph.svg, report.txt, …": the path of what to open first, then the names of the others. */
 static void show_files(const struct record_run *run, struct outfile *out)
 {
-	static const enum record_file order[RECORD_FILES] = {RECORD_SVG, RECORD_REPORT, RECORD_FOLDED, RECORD_TEXT,
-							     RECORD_PERFDATA};
+	enum record_file order[RECORD_FILES];
 	CLEANUP_BUF struct buf line = {0};
+	order_files(order);
 	for (size_t i = 0; i < RECORD_FILES; i++) {
 		enum record_file kind = order[i];
 		char path[RECORD_PATH_MAX], name[64];
@@ -177,12 +189,13 @@ void record_show_summary(struct record_run *run)
 	struct err err = {0};
 	const char *const inputs[] = {run->title.data, NULL};
 	char name[64], rest[80];
-	record_file_name(run, RECORD_REPORT, name, sizeof name);
+	const enum record_file table = RECORD_OUTPUTS + OUTPUT_REPORT;
+	record_file_name(run, table, name, sizeof name);
 	snprintf(rest, sizeof rest, "in %s", name);
 	struct report report = {
 		.inputs = inputs,
 		.limit = TOP_FUNCTIONS,
-		.rest = run->files[RECORD_REPORT] ? rest : "",
+		.rest = run->files[table] ? rest : "",
 		.brief = true,
 		.colour = term_colour(STDERR_FILENO),
 		.width = term_width(STDERR_FILENO, 0),

@@ -1,4 +1,5 @@
-#include "cmd/outputs.h"
+/* The outputs that several commands write, and the table of all formats. */
+#include "render/outputs.h"
 
 #include "profile/own_code.h"
 #include "profile/view.h"
@@ -120,3 +121,49 @@ void output_functions(struct report *report, const struct profile *profile, cons
 	calltree_release(&tree);
 	profile_release(&waits);
 }
+
+static void write_folded(const struct output *output, struct outfile *out)
+{
+	struct calltree tree;
+	struct calltree_options options = *output->tree;
+	/* Folded stacks name no unit: whoever reads them takes their numbers for samples. */
+	const struct value_type *value = &output->profile->values[options.values[0]];
+	if (!output->view && strcmp(profile_text(output->profile, value->unit), "ns") == 0)
+		options.weigh = TREE_SAMPLES;
+	calltree_build(&tree, output->profile, &options);
+	render_folded(&tree, value->decimals, out);
+	calltree_release(&tree);
+}
+
+static void write_svg(const struct output *output, struct outfile *out)
+{
+	output_flame(output->profile, output->tree, output->title, NULL, out);
+}
+
+static void write_report(const struct output *output, struct outfile *out)
+{
+	const char *const inputs[] = {output->title, NULL};
+	struct report report = {.inputs = inputs};
+	output_functions(&report, output->profile, output->tree, out);
+}
+
+const struct output_format output_format_folded = {.name = "folded",
+						   .file = "out",
+						   .ending = ".folded",
+						   .write = write_folded};
+const struct output_format output_format_svg = {.name = "svg",
+						.file = "flamegraph",
+						.ending = ".svg",
+						.interest = 2,
+						.write = write_svg};
+const struct output_format output_format_report = {.name = "report",
+						   .file = "report",
+						   .ending = ".txt",
+						   .interest = 1,
+						   .write = write_report};
+
+const struct output_format *const output_formats[OUTPUT_COUNT] = {
+#define OUTPUT_ROW(id, row) [OUTPUT_##id] = &output_format_##row,
+	OUTPUT_FORMATS(OUTPUT_ROW)
+#undef OUTPUT_ROW
+};
