@@ -78,7 +78,8 @@ OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/web.o
 
 # The script of the pictures is the concatenation of these, in this order, in a function of its own.
 WEB_JS := $(addprefix src/web/,core/data.js flame/state.js core/tree.js core/search.js core/layout.js flame/color.js \
-	flame/labels.js flame/widgets.js flame/stage.js flame/toolbar.js flame/panel.js flame/popups.js flame/flame.js)
+	flame/labels.js flame/widgets.js flame/stage.js flame/toolbar.js flame/panel.js flame/popups.js \
+	flame/input.js flame/flame.js)
 WEB_CSS := src/web/flame/flame.css
 
 COMMANDS := record top fold flame diff report script doctor

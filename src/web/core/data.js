@@ -10,8 +10,6 @@
  * node with a weight of its own is one stack of the profile.
  */
 
-const SVG_NS = "http://www.w3.org/2000/svg";
-const XHTML_NS = "http://www.w3.org/1999/xhtml";
 const ROOT_LABEL = "all";
 
 /** Unpacks the parsed JSON. The result is never written to again; filters and views derive from it. */

@@ -1,6 +1,6 @@
 /*
- * flame.js: the application. Holds the state, rebuilds what a change touches (tree → search → layout → drawing) and
- * turns clicks and keys into changes. Starts at the end of this file.
+ * flame.js: the application. Holds the state and rebuilds what a change touches (tree → search → layout → drawing).
+ * Starts at the end of this file.
  */
 
 const NARROW_PAGE = 760, ROOMY_PAGE = 1180; // px; below the first the bar wraps, below the second tools lose their text
@@ -20,7 +20,7 @@ class App {
     this.lastChild = new Map(); // parent → child the selection came from
     this.systemDark = window.matchMedia("(prefers-color-scheme: dark)");
     this.buildPage();
-    this.listen();
+    this.input = new Input(this);
     this.refresh(null);
     this.past = new Past((hash) => this.visit(hash));
     this.updatePage();
@@ -433,86 +433,6 @@ class App {
     return -1;
   }
 
-  /* ---- events ---- */
-
-  listen() {
-    this.host.addEventListener("mousemove", (event) => this.hover(event));
-    this.host.addEventListener("mouseleave", () => this.unhover());
-    this.host.addEventListener("click", (event) => this.click(event));
-    this.host.addEventListener("contextmenu", (event) => this.contextMenu(event));
-    this.root.addEventListener("mousedown", (event) => this.pressOutside(event));
-    document.addEventListener("keydown", (event) => this.key(event));
-    window.addEventListener("resize", () => this.scheduleResize());
-    this.systemDark.addEventListener("change", () => { this.refresh(this.state); this.updatePage(); });
-    window.addEventListener("beforeprint", () => this.print(true));
-    window.addEventListener("afterprint", () => this.print(false));
-  }
-
-  hover(event) {
-    const index = this.stage.hit(event.clientX, event.clientY);
-    if (index < 0) {
-      this.unhover();
-      return;
-    }
-    const origin = this.root.getBoundingClientRect();
-    const x = event.clientX - origin.left, y = event.clientY - origin.top;
-    if (index === this.hovered) {
-      this.popups.moveTip(x, y);
-      return;
-    }
-    this.hovered = index;
-    this.host.classList.add("pointing");
-    this.stage.mark("hover", index);
-    this.popups.showTip(index, x, y);
-    this.describe();
-  }
-
-  unhover() {
-    if (this.hovered < 0) return;
-    this.hovered = -1;
-    this.host.classList.remove("pointing");
-    this.stage.mark("hover", -1);
-    this.popups.hideTip();
-    this.describe();
-  }
-
-  click(event) {
-    const index = this.stage.hit(event.clientX, event.clientY);
-    if (index < 0) return;
-    const node = this.lay.node[index];
-    if ((event.ctrlKey || event.metaKey) && this.openLink(node)) return;
-    this.unhover();
-    this.zoomTo(node);
-  }
-
-  contextMenu(event) {
-    if (event.shiftKey) return; // the browser's own menu stays within reach
-    const pointed = this.stage.hit(event.clientX, event.clientY);
-    const index = pointed >= 0 ? pointed : indexOfNode(this.lay, this.selected);
-    if (index < 0) return;
-    event.preventDefault();
-    this.openMenu(index, pointed >= 0 ? event : null);
-  }
-
-  openMenu(index, event) {
-    const origin = this.root.getBoundingClientRect();
-    const box = this.stage.box(index);
-    const x = event ? event.clientX : box.x + Math.min(40, box.width / 2);
-    const y = event ? event.clientY : box.y + box.height;
-    this.select(this.lay.node[index]);
-    this.popups.menu(index, x - origin.left, y - origin.top);
-  }
-
-  pressOutside(event) {
-    const { open } = this.popups;
-    if (open && open.classList.contains("menu") && !open.contains(event.target)) this.popups.close();
-  }
-
-  scheduleResize() {
-    cancelAnimationFrame(this.resizing);
-    this.resizing = requestAnimationFrame(() => this.resized());
-  }
-
   /** On paper: light, all rows, scaled to fit one page. */
   print(on) {
     const { width } = this.size();
@@ -533,80 +453,6 @@ class App {
       this.fitWindow();
       this.toZoom = true;
       this.resized();
-    }
-  }
-
-  /* ---- keys ---- */
-
-  key(event) {
-    // Inside a page of other things only keys pressed in the graph are for us.
-    if (this.root !== document.documentElement && !this.root.contains(event.target)) return;
-    const field = event.target.closest && event.target.closest("input, textarea, select");
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "f" && !event.shiftKey) {
-      if (field === this.toolbar.input) return; // a second Ctrl-F is the browser's
-      event.preventDefault();
-      this.toolbar.focusSearch();
-      return;
-    }
-    if (field || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    const onButton = event.target.closest && event.target.closest("button, a");
-    if (onButton && (event.key === "Enter" || event.key === " ")) return;
-    const act = this.keyAction(event);
-    if (!act) return;
-    event.preventDefault();
-    act();
-  }
-
-  /** The frame that keys act on: the selected one, or without a selection the one pointed at. */
-  target() {
-    const pointed = this.hovered >= 0 && !this.lay.many[this.hovered] ? this.lay.node[this.hovered] : -1;
-    return this.selected >= 0 ? this.selected : pointed;
-  }
-
-  keyAction(event) {
-    const outward = this.state.inverted ? "ArrowUp" : "ArrowDown";
-    const inward = this.state.inverted ? "ArrowDown" : "ArrowUp";
-    const on = (verb) => () => this.act(verb, this.target());
-    const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const shift = event.shiftKey;
-    const actions = {
-      [outward]: () => this.move("out"),
-      [inward]: () => this.move("in"),
-      ArrowLeft: () => this.move("left"),
-      ArrowRight: () => this.move("right"),
-      Enter: on("zoom"),
-      " ": on("zoom"),
-      PageUp: () => this.host.scrollBy(0, -0.9 * this.host.clientHeight),
-      PageDown: () => this.host.scrollBy(0, 0.9 * this.host.clientHeight),
-      Escape: () => this.escape(),
-      Backspace: () => (shift ? this.past.redo() : this.past.undo()),
-      "/": () => this.toolbar.focusSearch(),
-      n: () => this.step(shift ? -1 : 1),
-      r: () => this.toggle("reverse"),
-      i: () => this.toggle("inverted"),
-      s: () => this.cycleSort(),
-      t: () => this.cycleTheme(),
-      p: () => this.cycleColors(),
-      l: () => this.toggleLegend(),
-      k: on("keep"),
-      x: on(shift ? "cut" : "hide"),
-      h: on(shift ? "cut" : "hide"),
-      c: on(shift ? "copystack" : "copy"),
-      m: () => { const at = indexOfNode(this.lay, this.target()); if (at >= 0) this.openMenu(at, null); },
-      0: () => this.resetView(),
-      "?": () => this.popups.help(),
-    };
-    return Object.prototype.hasOwnProperty.call(actions, letter) ? actions[letter] : null;
-  }
-
-  escape() {
-    if (this.popups.close()) return;
-    if (this.state.zoom) this.change({ zoom: "" });
-    else if (this.state.search) this.search("", true);
-    else {
-      this.selected = -1;
-      this.stage.mark("selected", -1);
-      this.updatePage();
     }
   }
 }

@@ -2,6 +2,9 @@
  * widgets.js: small parts of the page. Elements are made with createElementNS because the document is XML.
  */
 
+const SVG_NS = "http://www.w3.org/2000/svg";
+const XHTML_NS = "http://www.w3.org/1999/xhtml";
+
 function html(tag, attributes, ...children) {
   const element = document.createElementNS(XHTML_NS, tag);
   for (const [key, value] of Object.entries(attributes || {})) {
