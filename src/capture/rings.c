@@ -4,7 +4,7 @@
 #include "capture/losses.h"
 #include "capture/open_event.h"
 #include "perfdata/live_decoder.h"
-#include "perfdata/order.h"
+#include "event/order.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #define WICK_PERFDATA_READER_H
 
 #include "perfdata/format.h"
-#include "perfdata/order.h"
+#include "event/order.h"
 #include "perfdata/perfdata.h"
 #include "perfdata/sources.h"
 #include "perfdata/unpack.h"

@@ -1,7 +1,7 @@
 /* perf.data: the order of records, pipes, compression, folders, and files that are damaged or cut off. */
 #include "perfdata_build.h"
 
-#include "perfdata/order.h"
+#include "event/order.h"
 #include "perfdata/window.h"
 
 #include <fcntl.h>

@@ -2,8 +2,8 @@
  * Records that wait for their turn: a time and where the record lies. Records with equal times keep the order of
  * adding.
  */
-#ifndef WICK_PERFDATA_ORDER_H
-#define WICK_PERFDATA_ORDER_H
+#ifndef WICK_EVENT_ORDER_H
+#define WICK_EVENT_ORDER_H
 
 #include "base/mem.h"
 

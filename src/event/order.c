@@ -1,4 +1,4 @@
-#include "perfdata/order.h"
+#include "event/order.h"
 
 #include <string.h>
 
