@@ -4,7 +4,6 @@
 #include "capture/recorder.h"
 #include "capture/sleepers.h"
 #include "event/source_facts.h"
-#include "event/tee.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -40,7 +39,7 @@ static int count_sample(struct recorder *recorder, const struct event_sample *sa
 		return 0;
 	/* Without a time: it counts for all samples, also those that are spread over the time before this one. */
 	struct event_cgroup cgroup = {.id = sample->cgroup, .path = path};
-	return sink_cgroup(&recorder->told, &cgroup);
+	return sink_cgroup(&recorder->filling, &cgroup);
 }
 
 static int count_lost(struct recorder *recorder, const struct event_lost *lost)
@@ -61,18 +60,26 @@ static int take_exit(struct recorder *recorder, const struct event_task *task)
 	return 0;
 }
 
-static int count(void *context, const struct event *event)
+/* Keeps the figures of the progress. */
+static int count(struct recorder *recorder, const struct event *event)
 {
 	switch (event->type) {
 	case EVENT_SAMPLE:
-		return count_sample(context, event->sample);
+		return count_sample(recorder, event->sample);
 	case EVENT_LOST:
-		return count_lost(context, event->lost);
+		return count_lost(recorder, event->lost);
 	case EVENT_EXIT:
-		return take_exit(context, event->task);
+		return take_exit(recorder, event->task);
 	default:
 		return 0;
 	}
+}
+
+static int take(void *context, const struct event *event)
+{
+	struct recorder *recorder = context;
+	int result = count(recorder, event);
+	return result < 0 ? result : sink_take(&recorder->filling, event);
 }
 
 /* What took the events away is known a moment later. */
@@ -129,8 +136,8 @@ static uint64_t round_of(const struct recorder *recorder)
 /* Milliseconds until something must be done without being woken up. */
 static int patience(const struct recorder *recorder, uint64_t time)
 {
-	uint64_t until = time +
-			 (tails_hurry(&recorder->tails, time) ? SHORT_ROUND_MS : round_of(recorder)) * MILLISECOND;
+	uint64_t until = time + (ring_source_hurries(&recorder->rings, time) ? SHORT_ROUND_MS : round_of(recorder)) *
+					MILLISECOND;
 	const struct recorder_options *options = &recorder->options;
 	if (!recorder->samples_on && recorder->started + options->delay < until)
 		until = recorder->started + options->delay;
@@ -150,7 +157,15 @@ static int emit_cpu_time(const struct recorder *recorder, uint64_t time, uint64_
 	const struct capture_events *events = recorder->options.events;
 	if (events->count != 1 || !attr_is_clock(&events->items->attr) || !cpu_time_is_known(&recorder->cpu_time))
 		return 0;
-	return sink_count(&recorder->told, &count);
+	return sink_count(&recorder->filling, &count);
+}
+
+static void enable(struct recorder *recorder, enum source_state state, uint64_t time)
+{
+	for (size_t i = 0; i < recorder->merge.source_count; i++) {
+		const struct source *source = &recorder->merge.sources[i];
+		source->ops->enable(source->context, state, time);
+	}
 }
 
 static void begin_samples(struct recorder *recorder)
@@ -158,21 +173,19 @@ static void begin_samples(struct recorder *recorder)
 	const struct target *target = &recorder->target;
 	bool all = target_is_by_cpu(target);
 	struct sleepers *sleepers =
-		recorder->asleep.take ? sleepers_note(all ? NULL : target->pids, target->pid_count) : NULL;
-	rings_enable_samples(recorder->rings);
-	if (recorder->engine)
-		engine_begin(recorder->engine, now(), 0);
-	engine_tap_enable(&recorder->tap);
+		recorder_lists_sleepers(recorder) ? sleepers_note(all ? NULL : target->pids, target->pid_count) : NULL;
+	struct event_sink existing = event_tee_sink(&recorder->existing);
+	enable(recorder, SOURCE_SAMPLING, now());
 	cpu_time_run(&recorder->cpu_time, true);
 	emit_cpu_time(recorder, now(), 0);
 	recorder->samples_on = true;
-	if (recorder->options.begun)
-		recorder->options.begun(recorder->options.context, now());
+	if (recorder->derive)
+		derive_begin(recorder->derive, now());
 	if (sleepers && recorder->engine)
 		engine_registers(recorder->engine, sleepers_registers, sleepers);
 	if (sleepers)
 		sleepers_emit(sleepers, recorder->options.stack_size ? recorder->options.stack_size : STACK_SIZE_MAX,
-			      recorder->kernel && !recorder->options.no_kernel, recorder->cgroups, &recorder->asleep);
+			      recorder->kernel && !recorder->options.no_kernel, recorder->cgroups, &existing);
 	sleepers_free(sleepers);
 }
 
@@ -196,30 +209,34 @@ static void apply_control(struct recorder *recorder)
 	bool pause = atomic_load(&control->pause);
 	if (pause == recorder->paused || !recorder->samples_on)
 		return;
-	if (pause) {
-		rings_disable_samples(recorder->rings);
-		engine_tap_disable(&recorder->tap);
-	} else {
-		rings_enable_samples(recorder->rings);
-		engine_tap_enable(&recorder->tap);
-	}
+	enable(recorder, pause ? SOURCE_PAUSED : SOURCE_SAMPLING, now());
 	cpu_time_run(&recorder->cpu_time, !pause);
 	recorder->paused = pause;
 }
 
+/* The last source first: mappings and tasks of a CPU before its samples. */
 static bool reopen_cpu(void *context, int32_t cpu)
 {
 	struct recorder *recorder = context;
 	bool samples = recorder->samples_on && !recorder->paused;
 	struct err err = {0};
-	int result = rings_return(recorder->rings, cpu, samples, &err);
-	if (!result && recorder->engine)
-		result = engine_tap_return(&recorder->tap, &recorder->target, recorder->options.events, cpu, samples,
-					   &err);
+	int result = 0;
+	for (size_t i = recorder->merge.source_count; i-- > 0 && !result;) {
+		const struct source *source = &recorder->merge.sources[i];
+		result = source->ops->reopen(source->context, cpu, samples, &err);
+	}
 	return !result;
 }
 
-static int wait_and_drain(struct recorder *recorder, const struct event_sink *sink)
+static int drain(struct recorder *recorder, bool last)
+{
+	int result = merge_round(&recorder->merge, &recorder->front, last);
+	if (result >= 0)
+		result = recover_round(&recorder->recover, recorder->merge.rounds, last);
+	return result < 0 ? result : merge_flush(&recorder->merge, &recorder->front, last);
+}
+
+static int wait_and_drain(struct recorder *recorder)
 {
 	struct epoll_event events[16];
 	int count = epoll_wait(recorder->epoll, events, 16, patience(recorder, now()));
@@ -237,13 +254,9 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 	if (recorder->done)
 		return 0; /* finish() does the rest */
 	uint64_t drained = now();
-	int result = rings_drain(recorder->rings, sink, false);
-	if (result >= 0)
-		result = recover_round(&recorder->recover, rings_round(recorder->rings), false);
-	if (result >= 0 && recorder->engine)
-		result = engine_tap_count(&recorder->tap, false);
-	recorder->progress.until = recorder->engine ? recorder->tap.counted : drained;
-	if (tails_hurry(&recorder->tails, drained) && drained - recorder->rounded < ROUND_MS * MILLISECOND)
+	int result = drain(recorder, false);
+	recorder->progress.until = recorder->merge.until;
+	if (ring_source_hurries(&recorder->rings, drained) && drained - recorder->rounded < ROUND_MS * MILLISECOND)
 		return result;
 	recorder->rounded = drained;
 	if (mem_is_short())
@@ -253,26 +266,16 @@ static int wait_and_drain(struct recorder *recorder, const struct event_sink *si
 	return result;
 }
 
-static int begin(struct recorder *recorder, const struct event_sink *sink, struct recorder_result *result,
-		 struct err *err)
+static int begin(struct recorder *recorder, struct recorder_result *result, struct err *err)
 {
 	const struct recorder_options *options = &recorder->options;
 	bool on_exec = options->command && !recorder->target.clock && !options->delay;
-	struct event_tee tee = {.first = recorder->tap.guest.early, .second = *sink};
+	struct event_sink existing = event_tee_sink(&recorder->existing);
 	if (!on_exec)
-		rings_enable_tracking(recorder->rings);
-	struct event_sink early = event_tee_sink(&tee);
-	int code = emit_existing(recorder, recorder->engine ? &early : sink);
+		enable(recorder, SOURCE_TRACKING, now());
+	int code = emit_existing(recorder, &existing);
 	if (on_exec)
-		rings_enable_everywhere(recorder->rings);
-	if (on_exec && recorder->engine) {
-		engine_begin(recorder->engine, now(), recorder->target.command);
-		engine_tap_enable_cpus(&recorder->tap);
-	} else if (recorder->engine && recorder->target.command && !recorder->target.clock) {
-		engine_add_member(recorder->engine, recorder->target.command);
-	} else if (recorder->by_members && recorder->target.command && !recorder->target.clock && !on_exec) {
-		members_add(&recorder->members, recorder->target.command);
-	}
+		enable(recorder, SOURCE_ON_EXEC, now());
 	recorder->samples_on = on_exec;
 	recorder->started = now();
 	if (on_exec)
@@ -332,15 +335,10 @@ bool recorder_lists_sleepers(const struct recorder *recorder)
 }
 
 /* What is still under way when the samples have ended. */
-static int finish(struct recorder *recorder, const struct event_sink *ordered, const struct event_sink *sink)
+static int finish(struct recorder *recorder, uint64_t ended)
 {
-	engine_tap_ending(&recorder->tap);
-	int code = rings_drain(recorder->rings, ordered, true);
-	if (code >= 0)
-		code = recover_round(&recorder->recover, rings_round(recorder->rings), true);
-	if (code >= 0 && recorder->engine)
-		code = engine_tap_count(&recorder->tap, true);
-	return code < 0 ? code : rings_last_losses(recorder->rings, sink);
+	int code = drain(recorder, true);
+	return code < 0 || !recorder->derive ? code : derive_finish(recorder->derive, ended);
 }
 
 static void report_offline(struct recorder *recorder)
@@ -351,99 +349,137 @@ static void report_offline(struct recorder *recorder)
 		recorder_note(recorder, "%s", text.data);
 }
 
-static void stop_engine(struct recorder *recorder)
+static void start_sources(struct recorder *recorder, const struct source_consumer *consumer)
 {
-	uint64_t unfollowed = engine_statistics(recorder->engine).unfollowed;
-	engine_stop(recorder->engine);
-	if (unfollowed)
-		recorder_note(recorder,
-			      "%" PRIu64 " processes were not sampled: not enough kernel memory for so many; use "
-			      "a larger --kernel-memory",
-			      unfollowed);
+	for (size_t i = 0; i < recorder->merge.source_count; i++) {
+		const struct source *source = &recorder->merge.sources[i];
+		source->ops->start(source->context, consumer);
+	}
 }
 
-/* The workers may still unwind some of the last ones. */
-static void report_tails(const struct recorder *recorder)
+static void stop_sources(struct recorder *recorder)
 {
-	const struct tails *tails = &recorder->tails;
-	uint64_t completed = tails->needs ? atomic_load(&tails->needs->completed) : 0;
-	CLEANUP_BUF struct buf text = {0};
-	if (!recorder->options.detail || (!completed && !tails->changed && !tails->denied))
-		return;
-	buf_printf(&text,
-		   "ring engine: %" PRIu64 " stacks larger than their copies were completed from memory of the "
-		   "process, %" PRIu64 " had changed",
-		   completed, tails->changed);
-	if (tails->denied)
-		buf_str(&text, "; not permitted for all processes");
-	recorder->options.detail(recorder->options.context, text.data);
+	for (size_t i = 0; i < recorder->merge.source_count; i++) {
+		const struct source *source = &recorder->merge.sources[i];
+		CLEANUP_BUF struct buf note = {0}, detail = {0};
+		source->ops->stop(source->context, &note, &detail);
+		if (note.size)
+			recorder_note(recorder, "%s", note.data);
+		if (detail.size && recorder->options.detail)
+			recorder->options.detail(recorder->options.context, detail.data);
+	}
 }
 
-/* Without the engine: stacks are completed while their processes run. */
-static void begin_rings(struct recorder *recorder, struct stack_needs *needs)
+/* --- sources → merge → stages → sink --- */
+
+static bool derives(const struct recorder *recorder)
 {
-	if (recorder->options.call_graph != CALL_GRAPH_DWARF)
-		return;
-	tails_init(&recorder->tails, needs, recorder->by_members ? &recorder->members : NULL);
-	recorder->members.tails = &recorder->tails;
-	rings_invite(recorder->rings, &recorder->tails.guest);
+	const struct capture_events *events = recorder->options.events;
+	bool only_known = false;
+	for (size_t i = 0; i < events->count; i++)
+		only_known = only_known || events->items[i].derive.only_known;
+	return profile_types_needs(recorder->options.types) & TYPE_DERIVED || only_known;
 }
 
-int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct module_store *codes,
-		 struct stack_needs *needs, struct recorder_result *ret_result, struct err *err)
+static struct derive *make_derive(struct recorder *recorder, const struct event_sink *next)
 {
-	struct event_tee tee = {
-		.first = {.context = recorder, .take = count},
-		.second = build_ids_sink(&recorder->filler, recorder->build_ids, sink),
+	const struct recorder_options *options = &recorder->options;
+	const struct capture_events *events = options->events;
+	unsigned needs = profile_types_needs(options->types);
+	recorder->derive_sources = mem_zalloc(events->count + 1, sizeof *recorder->derive_sources);
+	for (size_t i = 0; i < events->count; i++)
+		recorder->derive_sources[i] = events->items[i].derive;
+	struct derive_options derive = {
+		.sources = recorder->derive_sources,
+		.source_count = events->count,
+		.first_derived = (uint32_t)events->count + 1,
+		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
+		.offcpu =
+			{
+				.waits = needs & TYPE_SWITCHES && !events->waits_counted,
+				.running = needs & TYPE_RUN_TIME && !events->waits_counted,
+				.wakers = options->wakers,
+				.unseen = needs & TYPE_RUN_TIME || !options->whole_system,
+				.min_block = options->min_block,
+				.max_block = options->max_block,
+				.except_pid = options->whole_system ? (int32_t)getpid() : 0,
+				.prev_state = events->prev_state,
+				.next_pid = events->next_pid,
+				.woken_pid = events->woken_pid,
+			},
 	};
+	return derive_new(&derive, next);
+}
+
+/*
+ * What a record passes, from the sink back to the merge. Samples are derived last, so that all others see what the
+ * kernel took. What is recovered passes the stages of the sources too, as if it came from them.
+ */
+static void connect(struct recorder *recorder, const struct event_sink *sink)
+{
+	struct merge *merge = &recorder->merge;
 	struct recover_options recover = {.everybody = target_is_by_cpu(&recorder->target),
 					  .children = recorder->options.inherit};
-	struct event_sink counting = event_tee_sink(&tee);
-	struct event_sink both = recover_init(&recorder->recover, &recover, &counting), ordered = both;
+	struct event_sink next = *sink;
+	if (derives(recorder)) {
+		recorder->derive = make_derive(recorder, &next);
+		next = derive_sink(recorder->derive);
+	}
+	recorder->filling = build_ids_sink(&recorder->filler, recorder->build_ids, &next);
+	next = (struct event_sink){.context = recorder, .take = take};
+	next = recorder->recovering = recover_init(&recorder->recover, &recover, &next);
+	for (size_t i = 0; i < merge->source_count; i++) {
+		const struct source *source = &merge->sources[i];
+		struct event_sink early = source->ops->early(source->context);
+		merge->early = early.take ? early : merge->early;
+		next = source->ops->stage(source->context, &next);
+	}
+	recorder->front = next;
+	recorder->existing = (struct event_tee){.first = merge->early, .second = recorder->recovering};
+	recover_connect(&recorder->recover, &merge->early, &recorder->front);
+}
+
+static struct offcpu_counts count_waits(const struct recorder *recorder)
+{
+	struct offcpu_counts counts = {0};
+	struct engine_statistics engine;
+	if (!recorder->derive)
+		return counts;
+	counts = derive_counts(recorder->derive);
+	if (recorder_uses_engine(recorder, &engine))
+		counts.left_out += engine.left_out;
+	return counts;
+}
+
+int recorder_run(struct recorder *recorder, const struct event_sink *sink, const struct source_consumer *consumer,
+		 struct recorder_result *ret_result, struct err *err)
+{
 	struct recorder_result result = {0};
 	/* Where many threads compete for the CPUs, rings would overflow before wick gets its turn. Only root may. */
 	(void)!setpriority(PRIO_PROCESS, 0, READER_PRIORITY);
 	recorder->progress.duration = recorder->options.duration;
-	recorder->told = tee.second;
 	recorder->cgroups = cgroups_new(!recorder->engine);
-	if (recorder->engine) {
-		struct event_sink *early = &recorder->tap.guest.early;
-		*early = build_ids_sink(&recorder->early_filler, recorder->build_ids, early);
-		ordered = engine_tap_sink(&recorder->tap, &both);
-		engine_start(recorder->engine, codes);
-	} else {
-		begin_rings(recorder, needs);
-		ordered = members_sink(&recorder->members, &both);
-	}
-	struct event_sink early = recorder->engine ? recorder->tap.guest.early : (struct event_sink){0};
-	struct event_tee asleep = {.first = early, .second = both};
-	recover_connect(&recorder->recover, &early, &ordered);
-	if (recorder_lists_sleepers(recorder))
-		recorder->asleep = event_tee_sink(&asleep);
-	int code = begin(recorder, &both, &result, err);
+	start_sources(recorder, consumer);
+	connect(recorder, sink);
+	int code = begin(recorder, &result, err);
 	while (code >= 0 && !recorder->done)
-		code = wait_and_drain(recorder, &ordered);
+		code = wait_and_drain(recorder);
 	result.ended = now();
 	report_offline(recorder);
-	if (recorder->engine)
-		engine_end(recorder->engine, result.ended);
-	rings_disable(recorder->rings);
-	engine_tap_disable(&recorder->tap);
+	enable(recorder, SOURCE_ENDED, result.ended);
 	cpu_time_run(&recorder->cpu_time, false);
 	result.cpu_time = cpu_time_of_target(recorder);
 	if (code >= 0 && result.cpu_time != RECORDER_TIME_UNKNOWN)
 		code = emit_cpu_time(recorder, result.ended, result.cpu_time);
 	if (code >= 0)
-		code = finish(recorder, &ordered, &counting);
-	if (recorder->engine)
-		stop_engine(recorder);
-	else
-		report_tails(recorder);
+		code = finish(recorder, result.ended);
+	stop_sources(recorder);
 	ask_to_end(recorder);
 	result.last = recorder->progress;
 	result.ended_threads = recorder->ended_threads;
 	result.end = recorder->end;
 	result.stopped_command = recorder->asked_to_end;
+	result.waits = count_waits(recorder);
 	*ret_result = result;
 	return code < 0 ? code : 0;
 }

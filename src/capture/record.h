@@ -10,9 +10,9 @@
 #include "capture/events.h"
 #include "capture/target.h"
 #include "capture/types.h"
-#include "collect/stack_needs.h"
 #include "engine/engine.h"
-#include "event/event.h"
+#include "event/offcpu.h"
+#include "event/source.h"
 
 #include <stdatomic.h>
 
@@ -54,7 +54,6 @@ struct recorder_options {
 	bool no_kernel; /* samples of user space only */
 	uint64_t duration, delay; /* nanoseconds; 0: none */
 	const struct recorder_control *control; /* NULL: none */
-	void (*begun)(void *context, uint64_t time); /* samples are taken from now on; not called for a command */
 	void (*progress)(void *context, const struct recorder_progress *progress);
 	void *context;
 	/* A step down that was taken, one line each. */
@@ -78,6 +77,7 @@ struct recorder_result {
 	uint64_t cpu_time; /* nanoseconds that the kernel accounted to the target, or RECORDER_TIME_UNKNOWN */
 	enum recorder_end end;
 	uint64_t ended; /* on the clock of the samples */
+	struct offcpu_counts waits; /* zeros where no samples are derived */
 	int exec_error; /* errno when the command could not be run */
 	bool stopped_command; /* it still ran at the end, and was asked to end */
 };
@@ -99,12 +99,11 @@ bool recorder_lists_sleepers(const struct recorder *recorder);
 bool recorder_uses_engine(const struct recorder *recorder, struct engine_statistics *ret_statistics);
 
 /*
- * Records. `codes` has the unwind tables of the modules that the sink gets, and `needs` is what it learns of stacks
- * that were copied in part. Returns 0, what the sink returned, or a
- * failure. A command that still runs then is asked to end, unless wick ends for its own reasons (memory).
+ * Records. `consumer` is who has the sink. Returns 0, what the sink returned, or a failure. A command that still runs
+ * then is asked to end, unless wick ends for its own reasons (memory).
  */
-int recorder_run(struct recorder *recorder, const struct event_sink *sink, struct module_store *codes,
-		 struct stack_needs *needs, struct recorder_result *ret_result, struct err *err);
+int recorder_run(struct recorder *recorder, const struct event_sink *sink, const struct source_consumer *consumer,
+		 struct recorder_result *ret_result, struct err *err);
 /* Signals have their usual effect again: to be called when everything is safe that a second Ctrl-C must not cost. */
 void recorder_unblock_signals(struct recorder *recorder);
 

@@ -18,6 +18,12 @@
 
 #define MEMBERS_FREQUENCY_MAX 4000
 
+/* What the steps of opening hand on. */
+struct opening {
+	struct capture_limits limits;
+	struct attr_shape shape;
+};
+
 void recorder_note(const struct recorder *recorder, const char *format, ...)
 {
 	CLEANUP_BUF struct buf text = {0};
@@ -41,8 +47,9 @@ static struct record_types_options types_options(const struct recorder *recorder
 	};
 }
 
-static int choose_events(struct recorder *recorder, const struct capture_limits *limits, struct err *err)
+static int choose_events(struct recorder *recorder, struct opening *opening, struct err *err)
 {
+	const struct capture_limits *limits = &opening->limits;
 	struct capture_events *events = recorder->options.events;
 	struct record_types_options types = types_options(recorder);
 	struct system system = system_this();
@@ -111,8 +118,9 @@ static int choose_cgroup(struct recorder *recorder, const struct capture_limits 
 	return target_set_cgroup(&recorder->target, folder, by_kernel, err);
 }
 
-static int choose_target(struct recorder *recorder, const struct capture_limits *limits, struct err *err)
+static int choose_target(struct recorder *recorder, struct opening *opening, struct err *err)
 {
+	const struct capture_limits *limits = &opening->limits;
 	const struct recorder_options *options = &recorder->options;
 	struct target *target = &recorder->target;
 	struct system system = system_this();
@@ -135,9 +143,10 @@ static int choose_target(struct recorder *recorder, const struct capture_limits 
 	return result;
 }
 
-static int shape_events(struct recorder *recorder, const struct capture_limits *limits, struct attr_shape *shape,
-			struct err *err)
+static int shape_events(struct recorder *recorder, struct opening *opening, struct err *err)
 {
+	const struct capture_limits *limits = &opening->limits;
+	struct attr_shape *shape = &opening->shape;
 	const struct recorder_options *options = &recorder->options;
 	*shape = (struct attr_shape){
 		.call_graph = options->call_graph,
@@ -202,8 +211,7 @@ static void choose_members(const struct recorder *recorder, const struct capture
 }
 
 /* The BPF engine where it is wanted and possible; with ENGINE_AUTO the reason why not is only a note. */
-static int choose_engine(struct recorder *recorder, const struct capture_limits *limits, const struct attr_shape *shape,
-			 struct err *err)
+static int choose_engine(struct recorder *recorder, struct opening *opening, struct err *err)
 {
 	const struct recorder_options *options = &recorder->options;
 	if (options->engine == ENGINE_RING ||
@@ -213,7 +221,7 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
 	struct system system = system_this();
 	struct engine_facts facts = engine_facts_read(&system);
 	struct engine_task task = {
-		.call_graph = shape->call_graph,
+		.call_graph = opening->shape.call_graph,
 		.suitable = engine_events_mark(options->events),
 		.max_depth = options->max_depth,
 		.system_wide = target_is_by_cpu(&recorder->target),
@@ -230,9 +238,9 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
 			engine_memory(&facts, options->kernel_memory ? options->kernel_memory : ENGINE_MEMORY_USUAL),
 	};
 	struct err refusal = {0};
-	describe_waits(recorder, shape, &engine.waits);
+	describe_waits(recorder, &opening->shape, &engine.waits);
 	engine_events_describe(options->events, options->timeline || options->wakers, &engine);
-	choose_members(recorder, limits, !facts.pid_namespace, &engine);
+	choose_members(recorder, &opening->limits, !facts.pid_namespace, &engine);
 	if (engine_fits(&facts, &task, &reason)) {
 		if (!engine_open(&recorder->engine, &engine, &refusal)) {
 			if (engine_events_taken(options->events, &engine) && !engine_knows_page_size(&facts))
@@ -260,14 +268,13 @@ static int choose_engine(struct recorder *recorder, const struct capture_limits 
  * one would be missed. And not at high frequencies, where the copies of strangers' stacks cost too much, and few
  * threads are shorter than a period.
  */
-static void choose_ring_members(struct recorder *recorder, const struct capture_limits *limits)
+static bool choose_ring_members(const struct recorder *recorder, const struct capture_limits *limits)
 {
 	const struct recorder_options *options = &recorder->options;
 	const struct target *target = &recorder->target;
-	recorder->by_members = !recorder->engine && limits->whole_system && !target_is_by_cpu(target) &&
-			       !options->cpus && options->period != 1 &&
-			       (options->period || options->frequency <= MEMBERS_FREQUENCY_MAX) &&
-			       can_open(-1, target->cpus[0], 0) && engine_events_rings_on_cpus(options->events);
+	return !recorder->engine && limits->whole_system && !target_is_by_cpu(target) && !options->cpus &&
+	       options->period != 1 && (options->period || options->frequency <= MEMBERS_FREQUENCY_MAX) &&
+	       can_open(-1, target->cpus[0], 0) && engine_events_rings_on_cpus(options->events);
 }
 
 pid_t recorder_command(const struct recorder *recorder)
@@ -320,8 +327,9 @@ static int watch_processes(struct recorder *recorder, struct err *err)
 	return result;
 }
 
-static int open_waiting(struct recorder *recorder, struct err *err)
+static int open_waiting(struct recorder *recorder, struct opening *opening, struct err *err)
 {
+	(void)opening;
 	recorder->epoll = epoll_create1(EPOLL_CLOEXEC);
 	recorder->signal_fd = signalfd(-1, &recorder->signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (recorder->epoll < 0 || recorder->signal_fd < 0)
@@ -329,9 +337,11 @@ static int open_waiting(struct recorder *recorder, struct err *err)
 	int result = watch(recorder, recorder->signal_fd, WAKE_SIGNAL, err);
 	if (!result)
 		result = watch_processes(recorder, err);
-	if (!result && recorder->engine)
-		result = watch(recorder, engine_fd(recorder->engine), WAKE_ENGINE, err);
-	return result ? result : rings_poll(recorder->rings, recorder->epoll, WAKE_RING, err);
+	for (size_t i = 0; i < recorder->merge.source_count && !result; i++) {
+		const struct source *source = &recorder->merge.sources[i];
+		result = source->ops->poll(source->context, recorder->epoll, WAKE_SOURCE, err);
+	}
+	return result;
 }
 
 /* Events of threads stay when a CPU goes offline; those of CPUs do not. */
@@ -348,76 +358,120 @@ static void watch_cpus(struct recorder *recorder)
 			     (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec);
 }
 
-int recorder_open(struct recorder **ret_recorder, const struct recorder_options *options, struct err *err)
+/* --- opening, step by step --- */
+
+static int check_kernel(struct recorder *recorder, struct opening *opening, struct err *err)
 {
-	struct recorder *recorder = mem_zalloc(1, sizeof *recorder);
-	struct capture_limits limits = capture_limits_read();
-	recorder->options = *options;
-	recorder->privileged = limits.privileged;
-	recorder->epoll = recorder->signal_fd = -1;
-	target_init(&recorder->target);
-	recorder->build_ids = build_ids_new();
+	opening->limits = capture_limits_read();
+	recorder->privileged = opening->limits.privileged;
+	return opening->limits.supported ? 0 :
+					   err_set(err, ERR_SYSTEM,
+						   "this kernel does not support perf events "
+						   "(CONFIG_PERF_EVENTS)");
+}
+
+/* When it is known who takes which events. */
+static int choose_rings(struct recorder *recorder, struct opening *opening, struct err *err)
+{
+	const struct recorder_options *options = &recorder->options;
+	struct record_types_options types = types_options(recorder);
+	(void)err;
+	recorder->ring_options = (struct ring_source_options){
+		.all_samples = !recorder->engine,
+		.by_members = choose_ring_members(recorder, &opening->limits),
+		.children = options->inherit,
+		.complete = !recorder->engine && options->call_graph == CALL_GRAPH_DWARF,
+	};
+	record_types_note_missing(options->events, &types);
+	opening->shape.switches = options->events->switches;
+	return 0;
+}
+
+static int start_command(struct recorder *recorder, struct opening *opening, struct err *err)
+{
+	const struct recorder_options *options = &recorder->options;
+	(void)opening;
+	if (options->streams)
+		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
+	return options->command ? target_start_command(&recorder->target, options->command, &recorder->old_mask, err) :
+				  0;
+}
+
+static int open_rings(struct recorder *recorder, struct opening *opening, struct err *err)
+{
+	recorder->ring_options.rings = (struct rings_options){
+		.target = &recorder->target,
+		.events = recorder->options.events,
+		.shape = opening->shape,
+		.derives = profile_types_needs(recorder->options.types) & TYPE_DERIVED,
+		.most = memory_limit_read("").left / 4,
+	};
+	int result = ring_source_open(&recorder->rings, &recorder->ring_options, err);
+	struct system system = system_this();
+	size_t denied = result ? 0 : rings_denied(recorder->rings.rings);
+	if (!result && recorder->user_only)
+		recorder_note(recorder, "recording user space only: kernel.perf_event_paranoid is %d; %s",
+			      opening->limits.paranoid, denied_step(&system));
+	if (denied)
+		recorder_note(recorder, "permission denied for %zu %s of other users: %s", denied,
+			      denied == 1 ? "thread" : "threads", denied_step(&system));
+	return result;
+}
+
+static int open_engine(struct recorder *recorder, struct opening *opening, struct err *err)
+{
+	(void)opening;
+	return engine_source_open(&recorder->engine_source,
+				  &(struct engine_source_options){
+					  .engine = recorder->engine,
+					  .target = &recorder->target,
+					  .events = recorder->options.events,
+					  .some_cpus = recorder->options.cpus,
+					  .build_ids = recorder->build_ids,
+				  },
+				  err);
+}
+
+/* The engine looks first: what its records need to be understood was then written to the rings before. */
+static int join_sources(struct recorder *recorder, struct opening *opening, struct err *err)
+{
+	struct source rings = ring_source(&recorder->rings), engine = engine_source(&recorder->engine_source);
+	(void)err;
+	if (recorder->engine)
+		merge_add_source(&recorder->merge, &engine);
+	merge_add_source(&recorder->merge, &rings);
+	watch_cpus(recorder);
+	cpu_time_open(&recorder->cpu_time, recorder->engine, &recorder->target, recorder->options.inherit,
+		      opening->shape.enable_on_exec);
+	return 0;
+}
+
+static void block_signals(struct recorder *recorder)
+{
 	sigemptyset(&recorder->signals);
 	sigaddset(&recorder->signals, SIGINT);
 	sigaddset(&recorder->signals, SIGTERM);
 	sigaddset(&recorder->signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &recorder->signals, &recorder->old_mask);
 	recorder->blocked = true;
-	struct rings_options rings = {
-		.target = &recorder->target,
-		.events = options->events,
-		.derives = profile_types_needs(options->types) & TYPE_DERIVED,
-		.most = memory_limit_read("").left / 4,
+}
+
+int recorder_open(struct recorder **ret_recorder, const struct recorder_options *options, struct err *err)
+{
+	static int (*const steps[])(struct recorder * recorder, struct opening * opening, struct err * err) = {
+		check_kernel,  choose_target, choose_events, shape_events, choose_engine, choose_rings,
+		start_command, open_rings,    open_engine,   join_sources, open_waiting,
 	};
-	int result = limits.supported ? 0 :
-					err_set(err, ERR_SYSTEM,
-						"this kernel does not support perf events "
-						"(CONFIG_PERF_EVENTS)");
-	if (!result)
-		result = choose_target(recorder, &limits, err);
-	if (!result)
-		result = choose_events(recorder, &limits, err);
-	if (!result)
-		result = shape_events(recorder, &limits, &rings.shape, err);
-	if (options->streams)
-		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
-	if (!result)
-		result = choose_engine(recorder, &limits, &rings.shape, err);
-	if (!result)
-		choose_ring_members(recorder, &limits);
-	if (!result) {
-		struct record_types_options types = types_options(recorder);
-		record_types_note_missing(options->events, &types);
-	}
-	rings.shape.switches = options->events->switches;
-	if (!result && options->command)
-		result = target_start_command(&recorder->target, options->command, &recorder->old_mask, err);
-	if (!result)
-		result = rings_open(&recorder->rings, &rings, err);
-	struct system system = system_this();
-	if (!result && recorder->user_only)
-		recorder_note(recorder, "recording user space only: kernel.perf_event_paranoid is %d; %s",
-			      limits.paranoid, denied_step(&system));
-	if (!result && rings_denied(recorder->rings))
-		recorder_note(recorder, "permission denied for %zu %s of other users: %s",
-			      rings_denied(recorder->rings), rings_denied(recorder->rings) == 1 ? "thread" : "threads",
-			      denied_step(&system));
-	if (!result && recorder->engine)
-		result = engine_tap_open(&recorder->tap, recorder->engine, &recorder->target, options->events,
-					 options->cpus, err);
-	if (!result)
-		watch_cpus(recorder);
-	if (!result)
-		cpu_time_open(&recorder->cpu_time, recorder->engine, &recorder->target, options->inherit,
-			      rings.shape.enable_on_exec);
-	if (!result && !recorder->engine)
-		members_init(&recorder->members, &recorder->target, options->events, options->inherit);
-	if (!result && recorder->by_members && rings.shape.enable_on_exec)
-		recorder->members.awaited = recorder->target.command;
-	if (!result && recorder->engine)
-		rings_invite(recorder->rings, &recorder->tap.guest);
-	if (!result)
-		result = open_waiting(recorder, err);
+	struct recorder *recorder = mem_zalloc(1, sizeof *recorder);
+	struct opening opening = {0};
+	recorder->options = *options;
+	recorder->epoll = recorder->signal_fd = -1;
+	target_init(&recorder->target);
+	recorder->build_ids = build_ids_new();
+	block_signals(recorder);
+	int result = 0;
+	for (size_t i = 0; i < sizeof steps / sizeof *steps && !result; i++)
+		result = steps[i](recorder, &opening, err);
 	if (result)
 		recorder_close(recorder);
 	else
@@ -427,7 +481,7 @@ int recorder_open(struct recorder **ret_recorder, const struct recorder_options 
 
 const struct event_source *recorder_sources(const struct recorder *recorder, size_t *ret_count)
 {
-	return rings_sources(recorder->rings, ret_count);
+	return rings_sources(recorder->rings.rings, ret_count);
 }
 
 void recorder_unblock_signals(struct recorder *recorder)
@@ -443,12 +497,14 @@ void recorder_close(struct recorder *recorder)
 		return;
 	cpu_time_close(&recorder->cpu_time);
 	hotplug_close(&recorder->hotplug);
-	engine_tap_release(&recorder->tap);
-	rings_close(recorder->rings);
+	struct source sources[] = {engine_source(&recorder->engine_source), ring_source(&recorder->rings)};
+	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+		sources[i].ops->close(sources[i].context);
+	merge_release(&recorder->merge);
 	engine_close(recorder->engine);
-	members_release(&recorder->members);
-	tails_release(&recorder->tails);
 	recover_release(&recorder->recover);
+	derive_free(recorder->derive);
+	free(recorder->derive_sources);
 	for (size_t i = 0; i < recorder->process_count; i++)
 		close(recorder->process_fds[i]);
 	free(recorder->process_fds);

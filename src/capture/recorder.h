@@ -5,26 +5,36 @@
 #include "capture/build_ids.h"
 #include "capture/cgroups.h"
 #include "capture/cpu_time.h"
-#include "capture/engine_tap.h"
+#include "capture/engine_source.h"
 #include "capture/hotplug.h"
-#include "capture/members.h"
 #include "capture/record.h"
 #include "capture/recover.h"
-#include "capture/rings.h"
+#include "capture/ring_source.h"
+#include "event/derive.h"
+#include "event/merge.h"
+#include "event/tee.h"
 
 #include <signal.h>
 
-enum wake_up { WAKE_RING, WAKE_SIGNAL, WAKE_PROCESS, WAKE_COMMAND, WAKE_ENGINE };
+enum wake_up { WAKE_SOURCE, WAKE_SIGNAL, WAKE_PROCESS, WAKE_COMMAND };
 
 struct recorder {
 	struct recorder_options options;
 	struct target target;
-	struct rings *rings;
+	struct ring_source_options ring_options;
+	struct ring_source rings;
 	struct engine *engine; /* NULL: the rings bring the samples too */
-	struct engine_tap tap;
-	bool by_members; /* events of rings are opened on CPUs, and this says whose samples count: */
-	struct members members;
-	struct tails tails; /* of stacks in rings */
+	struct engine_source engine_source;
+	struct merge merge;
+	/* The stages behind the merge, in the order in which records pass them; see connect(): */
+	struct event_sink front; /* the first one */
+	struct recover recover;
+	struct event_sink recovering; /* from this one on */
+	struct event_sink filling; /* and this one */
+	struct build_ids_filler filler;
+	struct derive *derive; /* NULL: samples are as the kernel takes them */
+	struct derive_source *derive_sources;
+	struct event_tee existing; /* what was there before the recording, as soon as it is known, and in its turn */
 	uint64_t rounded; /* when progress was last told of */
 	struct cpu_time cpu_time;
 	struct hotplug hotplug; /* of CPUs on which events are opened */
@@ -37,7 +47,6 @@ struct recorder {
 	bool user_only; /* they were wanted, and are not allowed */
 	bool samples_on, paused;
 	uint64_t started;
-	struct event_sink asleep; /* gets the threads that wait when the recording begins; empty: not asked for */
 	struct recorder_progress progress;
 	bool done;
 	enum recorder_end end;
@@ -47,10 +56,7 @@ struct recorder {
 	bool reported_stopped;
 	uint64_t ended_threads;
 	struct cgroups *cgroups;
-	struct event_sink told; /* gets the names of cgroups */
-	struct recover recover;
 	struct build_ids *build_ids;
-	struct build_ids_filler filler, early_filler;
 };
 
 /* Tells of a step down that was taken. */

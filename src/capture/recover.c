@@ -270,6 +270,7 @@ static int go_on(struct recover *recover, bool last)
 
 int recover_round(struct recover *recover, uint64_t round, bool last)
 {
+	recover->ended = last;
 	plan(recover, round, last);
 	return go_on(recover, last);
 }
@@ -308,7 +309,7 @@ static int note_sample(struct recover *recover, const struct event_sample *sampl
 
 static int note_lost(struct recover *recover, const struct event_lost *lost)
 {
-	if (lost->kind == LOST_SAMPLES)
+	if (lost->kind == LOST_SAMPLES || recover->ended)
 		return 0;
 	note_time(recover, lost->time);
 	recover->lossy = recover->pending = true;

@@ -37,6 +37,7 @@ struct recover {
 	struct index_map index;
 	uint64_t latest; /* time of the records so far */
 	bool lossy; /* something was dropped */
+	bool ended; /* what is reported from now on is too late to be read again */
 	bool pending; /* and not all was read since */
 	uint64_t round; /* the last one */
 	bool repeat; /* all is read once more in this round: */

@@ -1,7 +1,6 @@
 /*
  * The ring buffers into which the kernel writes, one per CPU, and the events that write to them. Records stay where
- * the kernel put them until it is their turn: they are looked at in rounds over all rings, and what a round brought
- * may be delivered, in the order of time, after the next.
+ * the kernel put them until it is their turn (event/merge.h).
  */
 #ifndef WICK_CAPTURE_RINGS_H
 #define WICK_CAPTURE_RINGS_H
@@ -11,21 +10,8 @@
 #include "capture/target.h"
 #include "event/event.h"
 
+struct merge;
 struct rings;
-
-/* Another source of records, which are delivered in one order of time with those of the rings. */
-struct rings_guest {
-	void *context;
-	/* A round: takes what is new and calls `add` with the time and a number below 2^44 for each. */
-	void (*look)(void *context, void (*add)(void *rings, uint64_t time, uint64_t number), void *rings);
-	/* Then gets the records of the rings that are new, as soon as they are seen, in the order of time. */
-	struct event_sink early;
-	bool early_samples; /* samples too */
-	/* Then is told that this was all. */
-	void (*settle)(void *context);
-	/* It is the turn of one of its records. */
-	int (*deliver)(void *context, uint64_t number, const struct event_sink *sink);
-};
 
 struct rings_options {
 	const struct target *target;
@@ -44,8 +30,8 @@ size_t rings_denied(const struct rings *rings);
 /* The events, the one that tells of mappings, and those that are derived. */
 const struct event_source *rings_sources(const struct rings *rings, size_t *ret_count);
 
-/* Before the first round; the guest must stay. */
-void rings_invite(struct rings *rings, const struct rings_guest *guest);
+/* Before the first round: samples are announced too, not only mappings and tasks. */
+void rings_announce_samples(struct rings *rings);
 
 /* From now on records of mappings and tasks come, or samples too. */
 void rings_enable_tracking(struct rings *rings);
@@ -65,11 +51,12 @@ int rings_poll(struct rings *rings, int epoll, uint64_t data, struct err *err);
  */
 int rings_return(struct rings *rings, int32_t cpu, bool samples, struct err *err);
 
-/* A round: looks at all rings and delivers what is in order. With `all` nothing is left behind. Returns as the sink. */
-int rings_drain(struct rings *rings, const struct event_sink *sink, bool all);
-/* The number of the last round. What is in the rings during a round has been delivered two rounds later. */
-uint64_t rings_round(const struct rings *rings);
+/* As struct source_ops has them. */
+void rings_look(struct rings *rings, struct merge *merge);
+void rings_announce(struct rings *rings, uint64_t place, const struct event_sink *early);
+int rings_deliver(struct rings *rings, uint64_t place, const struct event_sink *sink);
+int rings_release(struct rings *rings, const struct merge *merge, const struct event_sink *sink, bool last);
 /* Gives what the kernel dropped and did not tell of in the rings; after the last round. Returns as the sink. */
-int rings_last_losses(struct rings *rings, const struct event_sink *sink);
+int rings_last_losses(struct rings *rings, uint64_t time, const struct event_sink *sink);
 
 #endif

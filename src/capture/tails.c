@@ -71,27 +71,17 @@ static int take_early(void *context, const struct event *event)
 	return 0;
 }
 
-static void look(void *context, void (*add)(void *rings, uint64_t time, uint64_t number), void *rings)
-{
-	(void)context, (void)add, (void)rings;
-}
-
-static void settle(void *context)
-{
-	(void)context;
-}
-
 void tails_init(struct tails *tails, struct stack_needs *needs, struct members *members)
 {
 	*tails = (struct tails){.needs = needs,
 				.members = members,
 				.last = now() - HURRY + FIRST_HURRY,
 				.room = mem_alloc((size_t)OVERLAP + STACK_TAIL_MAX)};
-	tails->guest = (struct rings_guest){.context = tails,
-					    .look = look,
-					    .early = {.context = tails, .take = take_early},
-					    .early_samples = true,
-					    .settle = settle};
+}
+
+struct event_sink tails_early(struct tails *tails)
+{
+	return (struct event_sink){.context = tails, .take = take_early};
 }
 
 /* The oldest is not needed any more. */

@@ -6,8 +6,8 @@
 #ifndef WICK_CAPTURE_TAILS_H
 #define WICK_CAPTURE_TAILS_H
 
-#include "capture/rings.h"
 #include "collect/stack_needs.h"
+#include "event/event.h"
 
 struct members;
 
@@ -21,7 +21,6 @@ struct tail {
 struct tails {
 	struct stack_needs *needs;
 	struct members *members; /* only their stacks are of interest; NULL: all */
-	struct rings_guest guest;
 	struct tail *items; /* by time of reading: items[head…count) wait for their samples */
 	size_t head, count, capacity;
 	size_t held; /* bytes */
@@ -33,6 +32,8 @@ struct tails {
 
 void tails_init(struct tails *tails, struct stack_needs *needs, struct members *members);
 void tails_release(struct tails *tails);
+/* A sink for new records, samples too, before it is their turn. */
+struct event_sink tails_early(struct tails *tails);
 /* Stacks are being read: their samples should be seen soon. */
 bool tails_hurry(const struct tails *tails, uint64_t now);
 /* In the order of time: completes a sample. What it points to is valid until the next call. */

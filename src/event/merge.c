@@ -45,8 +45,16 @@ bool merge_next_waiting(const struct merge *merge, size_t *at, uint64_t *ret_num
 	return false;
 }
 
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
+}
+
 static void look(struct merge *merge)
 {
+	merge->until = now();
 	for (merge->current = 0; merge->current < merge->source_count; merge->current++) {
 		const struct source *source = &merge->sources[merge->current];
 		if (source->ops->look)
@@ -82,13 +90,11 @@ static int deliver(struct merge *merge, const struct event_sink *sink, uint64_t 
 /* Who is told at once may be in a hurry: rounds then follow faster than a record gets into its buffer. */
 static void move_limit(struct merge *merge)
 {
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	uint64_t now = (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
-	if (merge->early.take && now < merge->limit_set + ROUND_MIN)
+	uint64_t time = now();
+	if (merge->early.take && time < merge->limit_set + ROUND_MIN)
 		return;
 	merge->limit = merge->largest_time;
-	merge->limit_set = now;
+	merge->limit_set = time;
 	merge->rounds++;
 }
 

@@ -22,7 +22,8 @@ struct merge {
 	uint64_t largest_time; /* of the records so far */
 	uint64_t limit; /* records up to this time may be delivered */
 	uint64_t limit_set; /* when, by CLOCK_MONOTONIC */
-	uint64_t rounds; /* times that the limit was set */
+	uint64_t rounds; /* times that the limit was set: what is in a buffer now has been delivered two later */
+	uint64_t until; /* what happened before this, by CLOCK_MONOTONIC, was in a buffer in the last round */
 };
 
 /* The sources look for new records in this order. They stay their owner's. */

@@ -42,11 +42,16 @@ struct source_ops {
 	 */
 	int (*reopen)(void *source, int32_t cpu, bool samples, struct err *err);
 
+	/* A sink for new records of all sources, which gets them before their turn: see announce(). */
+	struct event_sink (*early)(void *source);
+	/* A stage that all records pass in the order of time, before they get to `next`. */
+	struct event_sink (*stage)(void *source, const struct event_sink *next);
+
 	/* --- a round of the merge, in this order --- */
 
 	/* Calls merge_add() for each new record, with a number below 2^MERGE_NUMBER_BITS. */
 	void (*look)(void *source, struct merge *merge);
-	/* Gives a new record to those who want to know it before its turn: mappings and tasks. */
+	/* Gives a new record to those who want it before its turn: mappings and tasks. */
 	void (*announce)(void *source, uint64_t number, const struct event_sink *early);
 	/* All new records were announced. */
 	void (*settle)(void *source);
@@ -56,7 +61,7 @@ struct source_ops {
 	int (*release)(void *source, const struct merge *merge, const struct event_sink *sink, bool last);
 
 	/* After a round: what is not in records, such as counts. Returns as the sink. */
-	int (*flush)(void *source, const struct merge *merge, const struct event_sink *sink, bool last);
+	int (*flush)(void *source, struct merge *merge, const struct event_sink *sink, bool last);
 	/* After the last round. `note` and `detail` get what users should know, or might want to: one line each. */
 	void (*stop)(void *source, struct buf *note, struct buf *detail);
 	void (*close)(void *source);

@@ -21,6 +21,7 @@ struct fixture {
 	struct event_sample sample;
 	struct stack_needs needs;
 	struct tails tails;
+	struct event_sink early;
 };
 
 static int set_up(void **state)
@@ -47,6 +48,7 @@ static int set_up(void **state)
 		.stack_asked = COPY,
 	};
 	tails_init(&fixture->tails, &fixture->needs, NULL);
+	fixture->early = tails_early(&fixture->tails);
 	*state = fixture;
 	return 0;
 }
@@ -63,7 +65,7 @@ static int tear_down(void **state)
 /* How much is there behind the copy of the sample when it is delivered. */
 static size_t tail_of(struct fixture *fixture)
 {
-	sink_sample(&fixture->tails.guest.early, &fixture->sample);
+	sink_sample(&fixture->early, &fixture->sample);
 	struct event_sample whole = tails_complete(&fixture->tails, &fixture->sample);
 	if (whole.stack_tail_size)
 		assert_memory_equal(whole.stack_tail, fixture->stack + COPY, whole.stack_tail_size);
@@ -112,7 +114,7 @@ static void only_of_members(void **state)
 	fixture->tails.members = &members;
 	assert_int_equal(tail_of(fixture), 0);
 	members_add(&members, 1);
-	sink_fork(&fixture->tails.guest.early, &(struct event_task){.pid = getpid(), .tid = getpid(), .parent_pid = 1});
+	sink_fork(&fixture->early, &(struct event_task){.pid = getpid(), .tid = getpid(), .parent_pid = 1});
 	assert_false(members_has(&members, getpid(), getpid()));
 	assert_int_equal(tail_of(fixture), ALL - COPY);
 	members_release(&members);
@@ -124,8 +126,8 @@ static void each_sample_gets_its_own(void **state)
 	struct event_sample first = fixture->sample, second = fixture->sample;
 	second.time = 2000;
 	second.tid++;
-	sink_sample(&fixture->tails.guest.early, &first);
-	sink_sample(&fixture->tails.guest.early, &second);
+	sink_sample(&fixture->early, &first);
+	sink_sample(&fixture->early, &second);
 	struct event_sample other = first;
 	other.tid = 1;
 	assert_int_equal(tails_complete(&fixture->tails, &other).stack_tail_size, 0);

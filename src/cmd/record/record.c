@@ -45,13 +45,6 @@ static void take_progress(void *context, const struct recorder_progress *progres
 		record_show_progress(run, progress);
 }
 
-static void take_beginning(void *context, uint64_t time)
-{
-	struct record_run *run = context;
-	if (run->derive)
-		derive_begin(run->derive, time);
-}
-
 static const struct event_source *give_sources(void *context, size_t *ret_count)
 {
 	return recorder_sources(((struct record_run *)context)->recorder, ret_count);
@@ -89,7 +82,6 @@ static int open_recorder(struct record_run *run, struct err *err)
 		.no_kernel = !options->kernel,
 		.duration = (uint64_t)(options->duration * RECORD_SECOND),
 		.delay = (uint64_t)(options->delay * RECORD_SECOND),
-		.begun = take_beginning,
 		.progress = take_progress,
 		.note = say_step_down,
 		.detail = say_detail,
@@ -180,20 +172,14 @@ static int record_all(struct record_run *run)
 	collector_set_tap(run->collector, &(struct collect_tap){.context = run, .sources = give_sources});
 	struct event_tee tee = {.first = collector_sink(run->collector)};
 	struct event_sink sink = tee.first;
+	struct source_consumer consumer = {collector_codes(run->collector), collector_stack_needs(run->collector)};
 	if (run->writer) {
 		tee.second = perfdata_writer_sink(run->writer);
 		sink = event_tee_sink(&tee);
 	}
-	if (record_derives(run)) {
-		run->derive = record_make_derive(run, &sink);
-		sink = derive_sink(run->derive);
-	}
 	int result = run->options.live ? record_open_screen(run, &err) : 0;
 	if (!result)
-		result = recorder_run(run->recorder, &sink, collector_codes(run->collector),
-				      collector_stack_needs(run->collector), &run->result, &err);
-	if (!result && run->derive)
-		result = derive_finish(run->derive, run->result.ended);
+		result = recorder_run(run->recorder, &sink, &consumer, &run->result, &err);
 	record_close_screen(run);
 	record_show_end(run);
 	collector_stop(run->collector);
@@ -220,8 +206,7 @@ static int record_all(struct record_run *run)
 	if (run->result.stopped_command && run->result.end == RECORDER_TIME_OVER && !run->options.quiet)
 		say_note("stopped %s after %g s (%s)", run->command.items[0], run->options.duration,
 			 run->options.duration_from);
-	if (run->derive)
-		record_say_derived(run);
+	record_say_derived(run);
 	return -1;
 }
 
@@ -346,8 +331,6 @@ int record_main(struct record_run *run, int argc, char **argv)
 	sandbox_leave(run->sandbox);
 	capture_events_release(&run->events);
 	profile_release(&run->collected);
-	derive_free(run->derive);
-	free(run->derive_sources);
 	option_list_release(&run->command);
 	record_options_release(&run->options);
 	buf_release(&run->pids);

@@ -8,7 +8,6 @@
 #include "cmd/script_text.h"
 #include "cmd/watch.h"
 #include "collect/collect.h"
-#include "event/derive.h"
 #include "perfdata/write.h"
 #include "profile/view.h"
 #include "render/outputs.h"
@@ -49,8 +48,6 @@ struct record_run {
 	bool single; /* -o names a file: `folder` is its path, and only it is written */
 	unsigned types, needs; /* of profile/types.h */
 	struct capture_events events;
-	struct derive *derive; /* NULL: samples are as the kernel takes them */
-	struct derive_source *derive_sources;
 	struct recorder *recorder;
 	struct sandbox *sandbox; /* NULL: privileges are kept */
 	struct collector *collector;
@@ -83,9 +80,6 @@ int record_choose_target(struct record_run *run);
 
 /* By the options. -1 to go on, else the exit code to leave with. */
 int record_choose_types(struct record_run *run);
-/* True when samples are made of other samples. */
-bool record_derives(const struct record_run *run);
-struct derive *record_make_derive(struct record_run *run, const struct event_sink *next);
 /* Nanoseconds. */
 uint64_t record_min_block(const struct record_options *options);
 uint64_t record_max_block(const struct record_options *options);

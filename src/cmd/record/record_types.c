@@ -40,49 +40,9 @@ uint64_t record_max_block(const struct record_options *options)
 	return (uint64_t)(options->max_block * MICROSECOND);
 }
 
-bool record_derives(const struct record_run *run)
-{
-	bool derives = run->needs & TYPE_DERIVED;
-	for (size_t i = 0; i < run->events.count; i++)
-		derives = derives || run->events.items[i].derive.only_known;
-	return derives;
-}
-
-struct derive *record_make_derive(struct record_run *run, const struct event_sink *next)
-{
-	const struct record_options *options = &run->options;
-	const struct capture_events *events = &run->events;
-	run->derive_sources = mem_zalloc(events->count + 1, sizeof *run->derive_sources);
-	for (size_t i = 0; i < events->count; i++)
-		run->derive_sources[i] = events->items[i].derive;
-	struct derive_options derive = {
-		.sources = run->derive_sources,
-		.source_count = events->count,
-		.first_derived = (uint32_t)events->count + 1,
-		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
-		.offcpu =
-			{
-				.waits = run->needs & TYPE_SWITCHES && !events->waits_counted,
-				.running = run->needs & TYPE_RUN_TIME && !events->waits_counted,
-				.wakers = options->waker,
-				.unseen = run->needs & TYPE_RUN_TIME || !options->all,
-				.min_block = record_min_block(options),
-				.max_block = record_max_block(options),
-				.except_pid = options->all ? (int32_t)getpid() : 0,
-				.prev_state = events->prev_state,
-				.next_pid = events->next_pid,
-				.woken_pid = events->woken_pid,
-			},
-	};
-	return derive_new(&derive, next);
-}
-
 void record_say_derived(const struct record_run *run)
 {
-	struct offcpu_counts counts = derive_counts(run->derive);
-	struct engine_statistics engine;
-	if (recorder_uses_engine(run->recorder, &engine))
-		counts.left_out += engine.left_out;
+	const struct offcpu_counts counts = run->result.waits;
 	CLEANUP_BUF struct buf text = {0};
 	if (run->options.quiet)
 		return;
