@@ -2,9 +2,9 @@
 #ifndef WICK_CMD_WATCH_H
 #define WICK_CMD_WATCH_H
 
-#include "capture/record.h"
 #include "collect/live_profile.h"
 #include "profile/calltree.h"
+#include "recorder/recorder.h"
 
 struct watch;
 

@@ -1,7 +1,7 @@
 #include "doctor/check.h"
 
 #include "base/directory.h"
-#include "capture/engine_choice.h"
+#include "engine/engine_choice.h"
 #include "symbol/symbol_advice.h"
 #include "system/denied.h"
 #include "system/system.h"

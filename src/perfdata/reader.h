@@ -2,8 +2,8 @@
 #ifndef WICK_PERFDATA_READER_H
 #define WICK_PERFDATA_READER_H
 
-#include "perfdata/format.h"
 #include "event/order.h"
+#include "perfdata/format.h"
 #include "perfdata/perfdata.h"
 #include "perfdata/sources.h"
 #include "perfdata/unpack.h"

@@ -1,8 +1,8 @@
 #include "unit.h"
 
-#include "capture/engine_choice.h"
 #include "doctor/check.h"
 #include "doctor/check_modules.h"
+#include "engine/engine_choice.h"
 #include "symbol/symbol_advice.h"
 #include "system/denied.h"
 

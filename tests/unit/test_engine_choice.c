@@ -1,7 +1,7 @@
 /* When the BPF engine is used, and what is said when it is not. */
 #include "unit.h"
 
-#include "capture/engine_choice.h"
+#include "engine/engine_choice.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #ifndef WICK_CMD_RECORD_RECORD_H
 #define WICK_CMD_RECORD_RECORD_H
 
-#include "capture/record.h"
 #include "cmd/fetching.h"
 #include "cmd/record/record_options.h"
 #include "cmd/script_text.h"
@@ -10,6 +9,7 @@
 #include "collect/collect.h"
 #include "perfdata/write.h"
 #include "profile/view.h"
+#include "recorder/recorder.h"
 #include "render/outputs.h"
 
 #define RECORD_SECOND 1e9

@@ -3,8 +3,8 @@
 #define WICK_CMD_RECORD_RECORD_OPTIONS_H
 
 #include "capture/attr.h"
-#include "capture/engine_choice.h"
 #include "cmd/input.h"
+#include "engine/engine_choice.h"
 
 struct record_options {
 	struct input_options input; /* only how names are shown */

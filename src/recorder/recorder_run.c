@@ -1,9 +1,9 @@
-/* The recording itself: from the first sample to the end. record_open.c is what comes before and after. */
+/* The recording itself: from the first sample to the end. recorder_open.c is what comes before and after. */
 #include "base/buf.h"
 #include "capture/existing.h"
-#include "capture/recorder.h"
-#include "capture/sleepers.h"
 #include "event/source_facts.h"
+#include "recorder/recorder_private.h"
+#include "recorder/sleepers.h"
 
 #include <errno.h>
 #include <inttypes.h>

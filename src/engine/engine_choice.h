@@ -1,6 +1,6 @@
 /* Whether the BPF engine can record here; else why not, and what would help. */
-#ifndef WICK_CAPTURE_ENGINE_CHOICE_H
-#define WICK_CAPTURE_ENGINE_CHOICE_H
+#ifndef WICK_ENGINE_ENGINE_CHOICE_H
+#define WICK_ENGINE_ENGINE_CHOICE_H
 
 #include "base/buf.h"
 #include "capture/attr.h"

@@ -2,8 +2,8 @@
  * The BPF engine as a source: the perf events whose samples its programs take, the records of new stacks, and the
  * counts. Without an engine it is a source that has nothing.
  */
-#ifndef WICK_CAPTURE_ENGINE_SOURCE_H
-#define WICK_CAPTURE_ENGINE_SOURCE_H
+#ifndef WICK_ENGINE_ENGINE_SOURCE_H
+#define WICK_ENGINE_ENGINE_SOURCE_H
 
 #include "capture/build_ids.h"
 #include "capture/events.h"

@@ -1,4 +1,4 @@
-#include "capture/sleepers.h"
+#include "recorder/sleepers.h"
 
 #include "base/buf.h"
 #include "base/hash.h"

@@ -2,8 +2,8 @@
  * The CPU time that the kernel accounts to a target while it is recorded, with threads and processes that came and went
  * meanwhile: what samples of a clock should stand for.
  */
-#ifndef WICK_CAPTURE_CPU_TIME_H
-#define WICK_CAPTURE_CPU_TIME_H
+#ifndef WICK_RECORDER_CPU_TIME_H
+#define WICK_RECORDER_CPU_TIME_H
 
 #include "capture/target.h"
 #include "engine/engine.h"

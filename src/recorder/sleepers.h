@@ -3,8 +3,8 @@
  * kernel's part (which only root may see) and, where they wait in a system call, registers and memory of user space.
  * Nobody is stopped for it: what is told of a thread that ran meanwhile would be wrong, so it is dropped.
  */
-#ifndef WICK_CAPTURE_SLEEPERS_H
-#define WICK_CAPTURE_SLEEPERS_H
+#ifndef WICK_RECORDER_SLEEPERS_H
+#define WICK_RECORDER_SLEEPERS_H
 
 #include "capture/cgroups.h"
 #include "event/event.h"

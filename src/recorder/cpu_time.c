@@ -1,4 +1,4 @@
-#include "capture/cpu_time.h"
+#include "recorder/cpu_time.h"
 
 #include "base/mem.h"
 #include "capture/open_event.h"

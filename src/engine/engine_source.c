@@ -1,4 +1,4 @@
-#include "capture/engine_source.h"
+#include "engine/engine_source.h"
 
 #include "base/mem.h"
 #include "capture/open_event.h"

@@ -1,6 +1,6 @@
 /* Which events of a recording the BPF engine takes, and how they change when it does. */
-#ifndef WICK_CAPTURE_ENGINE_EVENTS_H
-#define WICK_CAPTURE_ENGINE_EVENTS_H
+#ifndef WICK_ENGINE_ENGINE_EVENTS_H
+#define WICK_ENGINE_ENGINE_EVENTS_H
 
 #include "capture/events.h"
 #include "engine/engine.h"

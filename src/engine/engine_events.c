@@ -1,4 +1,4 @@
-#include "capture/engine_events.h"
+#include "engine/engine_events.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,18 +1,18 @@
-/* A recorder from inside. For record*.c only. */
-#ifndef WICK_CAPTURE_RECORDER_H
-#define WICK_CAPTURE_RECORDER_H
+/* A recorder from inside. For recorder*.c only. */
+#ifndef WICK_RECORDER_RECORDER_PRIVATE_H
+#define WICK_RECORDER_RECORDER_PRIVATE_H
 
 #include "capture/build_ids.h"
 #include "capture/cgroups.h"
-#include "capture/cpu_time.h"
-#include "capture/engine_source.h"
 #include "capture/hotplug.h"
-#include "capture/record.h"
 #include "capture/recover.h"
 #include "capture/ring_source.h"
+#include "engine/engine_source.h"
 #include "event/derive.h"
 #include "event/merge.h"
 #include "event/tee.h"
+#include "recorder/cpu_time.h"
+#include "recorder/recorder.h"
 
 #include <signal.h>
 

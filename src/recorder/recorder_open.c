@@ -2,9 +2,9 @@
 #include "base/buf.h"
 #include "base/memory_limit.h"
 #include "bpf/layout.h"
-#include "capture/engine_events.h"
 #include "capture/pmu.h"
-#include "capture/recorder.h"
+#include "engine/engine_events.h"
+#include "recorder/recorder_private.h"
 #include "system/denied.h"
 #include "system/limits.h"
 

@@ -1,4 +1,4 @@
-#include "capture/engine_choice.h"
+#include "engine/engine_choice.h"
 
 #include "base/memory_limit.h"
 #include "bpf/layout.h"

@@ -2,15 +2,15 @@
  * A recording: opens the events of a target, gives what the kernel tells to a sink in the order of time, and ends when
  * the target does, the time is over or a signal comes.
  */
-#ifndef WICK_CAPTURE_RECORD_H
-#define WICK_CAPTURE_RECORD_H
+#ifndef WICK_RECORDER_RECORDER_H
+#define WICK_RECORDER_RECORDER_H
 
 #include "capture/attr.h"
-#include "capture/engine_choice.h"
 #include "capture/events.h"
 #include "capture/target.h"
 #include "capture/types.h"
 #include "engine/engine.h"
+#include "engine/engine_choice.h"
 #include "event/offcpu.h"
 #include "event/source.h"
 
