@@ -299,8 +299,8 @@ static int settle(struct report_options *options)
 		options->format = "text";
 	bool text = is(options->format, "text");
 	options->by = plain_name(options->by);
-	options->input.by_cpu = is(options->by, "cpu");
-	options->input.by_cgroup = is(options->by, "cgroup");
+	options->input.label_cpu = is(options->by, LABEL_CPU);
+	options->input.label_cgroup = is(options->by, LABEL_CGROUP);
 	if (options->limit < 0)
 		options->limit = text && !tree ? 30 : 0;
 	options->table_percent = options->min_percent;
@@ -357,6 +357,11 @@ static bool names_modules(const struct profile *profile)
 	return false;
 }
 
+static bool is_label(const char *by)
+{
+	return is(by, LABEL_CPU) || is(by, LABEL_CGROUP);
+}
+
 static void fill_from_tree(struct run *run, struct function_table *table, struct calltree *tree)
 {
 	struct calltree_options options = run->tree_options;
@@ -366,6 +371,7 @@ static void fill_from_tree(struct run *run, struct function_table *table, struct
 		options.show_module = true;
 	} else {
 		options.skip_after = NULL; /* it would take the threads away with the callers */
+		options.label = is_label(by) && run->options.input.has_recording ? by : NULL;
 	}
 	if (run->report.samples)
 		options.weigh = TREE_WEIGHTS_AND_SAMPLES;
@@ -386,11 +392,11 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 	struct report *report = &run->report;
 	const struct profile *profile = &run->profile;
 	const char *by = run->options.by;
-	bool by_place = is(by, "cpu") || is(by, "cgroup");
-	bool by_thread = is(by, "thread"), by_process = is(by, "process"), by_comm = is(by, "comm") || by_place;
+	bool by_label = is_label(by);
+	bool by_thread = is(by, "thread"), by_process = is(by, "process"), by_comm = is(by, "comm") || by_label;
 	bool threads_known = profile_names_threads(profile, report->value);
 	report->flat_groups = by_thread || by_process || by_comm;
-	if (by_place && !run->options.input.has_recording)
+	if (by_label && !run->options.input.has_recording)
 		report->note = "text has no CPUs and cgroups; use perf.data";
 	else if (report->flat_groups && !threads_known)
 		report->note = "the input has no thread names: using the outermost frame";

@@ -27,6 +27,7 @@ struct batch_sample {
 	uint64_t monotonic; /* the time by CLOCK_MONOTONIC; UINT64_MAX: not known */
 	uint32_t cpu; /* UINT32_MAX: not known */
 	uint64_t cgroup; /* 0: not known */
+	const char *cgroup_label; /* its path, stays as long as the collector; NULL: the sample gets no such label */
 	uint32_t chain_count;
 	uint32_t register_count;
 	uint64_t register_abi, register_mask;

@@ -98,6 +98,7 @@ struct collector *collector_new(const struct collect_options *options)
 		tally_init(&worker->tally, options->keep_order);
 		worker->tally.unmapped_apart = options->addresses;
 		worker->tally.threads_apart = options->threads_apart;
+		worker->tally.label_cpu = options->label_cpu;
 		stack_maker_init(&worker->maker, &collector->codes, collector->options.max_depth);
 		worker->maker.foreign = options->foreign;
 		worker->maker.needs = options->live ? &collector->needs : NULL;
@@ -253,8 +254,8 @@ static void *work(void *context)
 
 /* --- the sink --- */
 
-/* Of one that no record names, as of a cgroup that was gone too soon: its id. */
-static const char *cgroup_path(struct collector *collector, uint64_t id)
+/* Of one that no record names, as of a cgroup that was gone too soon: its id. NULL if the sample has none. */
+static const char *cgroup_name(struct collector *collector, uint64_t id)
 {
 	char text[40];
 	struct strpool *strings = &collector->processes.strings;
@@ -262,9 +263,21 @@ static const char *cgroup_path(struct collector *collector, uint64_t id)
 		if (collector->cgroups[i].id == id)
 			return strpool_text(strings, collector->cgroups[i].path);
 	if (!id)
-		return "unknown";
+		return NULL;
 	snprintf(text, sizeof text, "cgroup ID %llu", (unsigned long long)id);
 	return strpool_text(strings, strpool_add(strings, text, strlen(text)));
+}
+
+static const char *cgroup_label(struct collector *collector, const struct event_sample *event)
+{
+	return collector->options.label_cgroup ? cgroup_name(collector, event->cgroup) : NULL;
+}
+
+static bool cgroup_fits(struct collector *collector, uint64_t id)
+{
+	const char *const *patterns = collector->options.filter.cgroups;
+	const char *name = patterns ? cgroup_name(collector, id) : NULL;
+	return !patterns || match_text(patterns, name ? name : "unknown");
 }
 
 static bool cpu_is_listed(const uint32_t *list, uint32_t cpu)
@@ -284,7 +297,7 @@ static bool wanted(struct collector *collector, const struct event_sample *event
 	return cpu_is_listed(filter->cpus, event->cpu) && since >= filter->from &&
 	       (!filter->to || since < filter->to) && match_id(filter->profile.pids, event->pid) &&
 	       match_id(filter->profile.tids, event->tid) && match_text(filter->profile.comms, comm) &&
-	       (!filter->cgroups || match_text(filter->cgroups, cgroup_path(collector, event->cgroup)));
+	       cgroup_fits(collector, event->cgroup);
 }
 
 /* In a pipe events come with the records. */
@@ -306,19 +319,6 @@ static struct source_facts facts_of(struct collector *collector, uint32_t source
 		collector->source_count = count;
 	}
 	return source < collector->source_count ? collector->sources[source] : (struct source_facts){0};
-}
-
-/* What stands for the thread in the profile. */
-static const char *name_of_row(struct collector *collector, const struct event_sample *event, const char *comm)
-{
-	char text[32];
-	if (collector->options.name_cgroup)
-		return cgroup_path(collector, event->cgroup);
-	if (!collector->options.name_cpu)
-		return comm;
-	snprintf(text, sizeof text, event->cpu == UINT32_MAX ? "unknown" : "%03u", event->cpu);
-	struct strpool *strings = &collector->processes.strings;
-	return strpool_text(strings, strpool_add(strings, text, strlen(text)));
 }
 
 /* A sample whose user stack is told by branches gets it as its chain. */
@@ -375,7 +375,7 @@ static void add_to_batch(struct collector *collector, const struct event_sample 
 		  (struct batch_sample){
 			  .maps = processes_maps(&collector->processes, event->pid),
 			  .kernel_maps = processes_kernel_maps(&collector->processes),
-			  .comm = name_of_row(collector, event, comm),
+			  .comm = comm,
 			  .pid = event->pid,
 			  .tid = event->tid,
 			  .source = event->source,
@@ -397,6 +397,7 @@ static void add_to_batch(struct collector *collector, const struct event_sample 
 			  .period = event->period,
 			  .cpu = event->cpu,
 			  .cgroup = event->cgroup,
+			  .cgroup_label = cgroup_label(collector, event),
 		  },
 		  event);
 }
@@ -686,7 +687,6 @@ void collector_finish(struct collector *collector, struct profile *profile)
 	struct symbolize_options options = {
 		.threads = collector->options.threads ? collector->options.threads : parallel_cores(),
 		.keep_lines = collector->options.keep_lines,
-		.spaces = collector->options.name_cgroup,
 		.keep_names = collector->options.live && collector->options.symbols.inlines,
 		.addresses = collector->options.addresses,
 		.filter = collector->options.filter.profile,

@@ -40,10 +40,10 @@ void live_free(struct live *live)
 	for (unsigned i = 0; i < collector_worker_count(live->collector); i++)
 		trace_follower_release(&live->followers[i]);
 	for (size_t i = 0; i < live->period_count; i++)
-		free(live->periods[i].samples.items);
+		sample_list_release(&live->periods[i].samples);
 	free(live->periods);
 	free(live->followers);
-	free(live->news.items);
+	sample_list_release(&live->news);
 	profile_viewer_free(live->viewer);
 	symbolizer_free(live->symbolizer);
 	trace_release(&live->trace);
@@ -55,7 +55,7 @@ static void forget(struct live *live, uint64_t before)
 {
 	size_t old = 0;
 	while (old < live->period_count && live->periods[old].time < before)
-		free(live->periods[old++].samples.items);
+		sample_list_release(&live->periods[old++].samples);
 	live->period_count -= old;
 	if (old)
 		memmove(live->periods, live->periods + old, live->period_count * sizeof *live->periods);
@@ -64,9 +64,8 @@ static void forget(struct live *live, uint64_t before)
 static void append(struct sample_list *to, const struct sample_list *from)
 {
 	to->items = mem_grow(to->items, &to->capacity, to->count + from->count, sizeof *to->items);
-	if (from->count)
-		memcpy(to->items + to->count, from->items, from->count * sizeof *to->items);
-	to->count += from->count;
+	for (size_t i = 0; i < from->count; i++)
+		sample_list_add(to, from->items[i], label_column_get(&from->labels, i));
 }
 
 /* Gives the news names, and leaves out what is not shown. */
@@ -81,8 +80,12 @@ static void name_news(struct live *live)
 		sample.stack = stack.stack;
 		if (live->viewer && !profile_viewer_move(live->viewer, &sample))
 			continue;
+		label_set_id labels = profile_copy_label_set(&live->profile, &live->trace.label_sets,
+							     &live->trace.strings,
+							     label_column_get(&live->news.labels, i));
 		symbolizer_count(&live->profile, sample.value, sample.count, &stack);
-		profile_add_sum(&live->profile, sample);
+		profile_add_labeled(&live->profile, sample, labels);
+		label_column_set(&live->news.labels, kept, labels);
 		live->news.items[kept++] = sample;
 	}
 	live->news.count = kept;

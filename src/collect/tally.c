@@ -1,10 +1,11 @@
 #include "collect/tally.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void tally_init(struct tally *tally, bool ordered)
 {
-	*tally = (struct tally){0};
+	*tally = (struct tally){.cpu = UINT32_MAX};
 	trace_init(&tally->trace);
 	tally->trace.ordered = ordered;
 }
@@ -105,6 +106,29 @@ static value_id value_of(struct tally *tally, const struct batch_sample *sample)
 	return tally->value;
 }
 
+static str_id text_id(struct tally *tally, const char *text)
+{
+	return trace_string(&tally->trace, text);
+}
+
+static label_set_id labels_of(struct tally *tally, const struct batch_sample *sample)
+{
+	uint32_t cpu = tally->label_cpu ? sample->cpu : UINT32_MAX;
+	if (tally->cpu == cpu && tally->cgroup_label == sample->cgroup_label)
+		return tally->labels;
+	char number[16] = "";
+	if (cpu != UINT32_MAX)
+		snprintf(number, sizeof number, "%u", cpu);
+	struct label labels[] = {
+		{text_id(tally, LABEL_CPU), text_id(tally, number)},
+		{text_id(tally, LABEL_CGROUP), text_id(tally, sample->cgroup_label ? sample->cgroup_label : "")},
+	};
+	tally->cpu = cpu;
+	tally->cgroup_label = sample->cgroup_label;
+	tally->labels = trace_label_set(&tally->trace, labels, sizeof labels / sizeof *labels);
+	return tally->labels;
+}
+
 static void count_broken(struct tally *tally, const struct stack_frame *frames, size_t count, uint64_t samples)
 {
 	if (!count || stack_frame_is_kernel(&frames[count - 1]) || frames[count - 1].frame.module == MODULE_NONE)
@@ -129,7 +153,7 @@ void tally_add(struct tally *tally, const struct batch_sample *sample, const str
 			  .value = value_of(tally, sample),
 			  .count = sample->count < UINT32_MAX ? (uint32_t)sample->count : UINT32_MAX,
 		  },
-		  LABEL_SET_EMPTY);
+		  labels_of(tally, sample));
 	if (end == STACK_BROKEN)
 		count_broken(tally, frames, count, sample->count);
 	__atomic_fetch_add(&tally->ends[end], sample->count, __ATOMIC_RELAXED);

@@ -14,6 +14,7 @@ struct tally {
 	struct preparer *preparer; /* gets addresses that are new; NULL: nobody */
 	bool unmapped_apart; /* addresses outside all modules are told apart; else they are one frame */
 	enum tally_threads threads_apart;
+	bool label_cpu; /* samples of different CPUs are counted separately */
 	uint64_t ends[STACK_ENDS]; /* samples, by how their stack ends; others may read them at any time */
 	uint64_t *broken; /* samples whose stack ends as STACK_BROKEN, by module id + 1 of the outermost frame */
 	size_t broken_capacity;
@@ -25,6 +26,9 @@ struct tally {
 	uint32_t source;
 	thread_id thread;
 	value_id value;
+	uint32_t cpu; /* of its labels */
+	const char *cgroup_label;
+	label_set_id labels;
 };
 
 /* With `ordered` samples stay apart, in the order they came. */

@@ -73,11 +73,19 @@ static uint32_t step(struct builder *b, uint32_t parent, frame_id frame)
 	return parent == NODE_OUT ? NODE_OUT : child(b, parent, label);
 }
 
-static uint32_t thread_node(struct builder *b, thread_id thread)
+/* What stands below the root for the sample `index`: its thread, or one of its labels. */
+static uint32_t outer_label(const struct builder *b, size_t index)
+{
+	if (b->set_label)
+		return b->set_label[label_column_get(&b->profile->labels, index)];
+	return b->thread_label[b->profile->samples[index].thread];
+}
+
+static uint32_t outer_node(struct builder *b, size_t index)
 {
 	if (b->options->base)
 		return NODE_OUT;
-	uint32_t label = b->thread_label[thread];
+	uint32_t label = outer_label(b, index);
 	return label == LABEL_HIDDEN ? NODE_ROOT : child(b, NODE_ROOT, label);
 }
 
@@ -102,7 +110,7 @@ static void prefetch_step(const struct builder *b, uint32_t parent, frame_id fra
 }
 
 /*
- * Samples grouped by the label of their thread: within a group a stack always leads to the same node. Callers come
+ * Samples grouped by their outermost label: within a group a stack always leads to the same node. Callers come
  * before what they call, so one pass over the stacks will do.
  */
 static void add_group(struct builder *b, const uint32_t *group, size_t count, bool *needed, uint32_t *node)
@@ -110,7 +118,7 @@ static void add_group(struct builder *b, const uint32_t *group, size_t count, bo
 	const struct profile *profile = b->profile;
 	const struct stack *stacks = profile->stacks;
 	mark_needed(b, group, count, needed);
-	node[STACK_ROOT] = thread_node(b, profile->samples[group[0]].thread);
+	node[STACK_ROOT] = outer_node(b, group[0]);
 	for (size_t i = STACK_ROOT + 1; i < profile->stack_count; i++) {
 		const struct stack *ahead = &stacks[i + STACKS_AHEAD];
 		if (i + STACKS_AHEAD < profile->stack_count && needed[i + STACKS_AHEAD] && ahead->parent < i)
@@ -127,7 +135,7 @@ static void add_group(struct builder *b, const uint32_t *group, size_t count, bo
 	}
 }
 
-/* Indexes of the wanted samples, grouped by thread label in the order of first appearance. Returns their number. */
+/* Indexes of the wanted samples, grouped by outermost label in the order of first appearance. Returns their number. */
 static size_t group_samples(const struct builder *b, uint32_t *order, size_t *group_end, size_t *group_count)
 {
 	const struct profile *profile = b->profile;
@@ -139,7 +147,7 @@ static size_t group_samples(const struct builder *b, uint32_t *order, size_t *gr
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		if (!wanted(b, &profile->samples[i]))
 			continue;
-		uint32_t key = b->thread_label[profile->samples[i].thread] + 1; /* LABEL_HIDDEN becomes 0 */
+		uint32_t key = outer_label(b, i) + 1; /* LABEL_HIDDEN becomes 0 */
 		if (!size[key]++)
 			sequence[(*group_count)++] = key;
 		total++;
@@ -152,7 +160,7 @@ static size_t group_samples(const struct builder *b, uint32_t *order, size_t *gr
 	}
 	for (size_t i = 0; i < profile->sample_count; i++)
 		if (wanted(b, &profile->samples[i]))
-			order[at[b->thread_label[profile->samples[i].thread] + 1]++] = (uint32_t)i;
+			order[at[outer_label(b, i) + 1]++] = (uint32_t)i;
 	return total;
 }
 
@@ -178,7 +186,7 @@ static void add_merged(struct builder *b)
  */
 static bool stacks_are_nodes(const struct builder *b)
 {
-	if (b->labels.count != b->profile->frame_count + 1 || b->starts ||
+	if (b->labels.count != b->profile->frame_count + 1 || b->starts || b->set_label ||
 	    (int)b->profile->value_count != (b->options->values[1] == PROFILE_NONE ? 1 : 2))
 		return false;
 	for (size_t i = 0; i < b->profile->thread_count; i++)
@@ -214,15 +222,15 @@ static size_t climb(struct builder *b, stack_id stack)
 }
 
 /* The labels of one sample, outermost first, into b->path; returns their number or SIZE_MAX when it is left out. */
-static size_t sample_labels(struct builder *b, const struct sample *sample)
+static size_t labels_of_sample(struct builder *b, size_t index)
 {
-	size_t steps = climb(b, sample->stack);
+	size_t steps = climb(b, b->profile->samples[index].stack);
 	b->path = mem_grow(b->path, &b->path_capacity, steps * 2 + 1, sizeof *b->path);
 	uint32_t *labels = b->path + steps;
 	size_t count = 0;
 	bool in = !b->options->base;
-	if (in && b->thread_label[sample->thread] != LABEL_HIDDEN)
-		labels[count++] = b->thread_label[sample->thread];
+	if (in && outer_label(b, index) != LABEL_HIDDEN)
+		labels[count++] = outer_label(b, index);
 	for (size_t k = steps; k-- > 0;) {
 		uint32_t label = b->frame_label[b->profile->stacks[b->path[k]].frame];
 		if (label == LABEL_HIDDEN)
@@ -259,7 +267,7 @@ static void add_one_by_one(struct builder *b)
 		const struct sample *sample = &b->profile->samples[i];
 		if (!wanted(b, sample))
 			continue;
-		size_t count = sample_labels(b, sample);
+		size_t count = labels_of_sample(b, i);
 		if (count == SIZE_MAX) {
 			b->tree->left_out++;
 			continue;
@@ -313,6 +321,7 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 	tree_labels_init(&b.labels);
 	b.frame_label = labels_of_frames(&b.labels, profile, options);
 	b.thread_label = labels_of_threads(&b.labels, profile, options);
+	b.set_label = options->label ? labels_of_sets(&b.labels, profile, options) : NULL;
 	mark_starts(&b);
 	b.in_time_order = profile->ordered && options->order == ORDER_INPUT;
 	new_node(&b, NODE_ROOT, 0);
@@ -325,6 +334,7 @@ void calltree_build(struct calltree *tree, const struct profile *profile, const 
 	builder_finish(&b);
 	free(b.frame_label);
 	free(b.thread_label);
+	free(b.set_label);
 	free(b.starts);
 	free(b.label);
 	free(b.parent);

@@ -1,7 +1,7 @@
 /*
  * The call tree: a profile as renderers draw it. Frames become labels (the text that is shown), equal labels under one
- * parent become one node, threads become the outermost frames when they are wanted, and every node knows its self and
- * total weight in up to two value types.
+ * parent become one node, threads (or values of a label of the samples) become the outermost frames when they are
+ * wanted, and every node knows its self and total weight in up to two value types.
  *
  * Nodes are in preorder: node 0 is the root of everything, the subtree of i is [i, end[i]), its first child (if any) is
  * i + 1 and the next sibling of a child c is end[c].
@@ -45,6 +45,7 @@ struct calltree_options {
 	value_id values[2]; /* which value types; the second is PROFILE_NONE unless two are compared */
 	enum tree_weight weigh;
 	enum thread_label thread_label;
+	const char *label; /* key of samples: its values are the outermost frames instead of threads; NULL: none */
 	enum tree_order order;
 	enum label_names names;
 	bool reverse; /* leaf first: callers above callees */

@@ -14,6 +14,7 @@ struct builder {
 	bool in_time_order; /* a frame continues only the same frame of the sample just before */
 	struct tree_labels labels;
 	uint32_t *frame_label, *thread_label;
+	uint32_t *set_label; /* by set of labels, with options->label; else NULL */
 	bool *starts; /* by label: stacks begin here (options->skip_after and options->base); NULL: none does */
 
 	const struct stack *stacks; /* the nodes are these, so label and parent wait until some are left; else NULL */

@@ -88,17 +88,10 @@ static void follow_values(struct profile_follower *to, struct profile *into, con
 
 static void follow_labels(struct profile_follower *to, struct profile *into, const struct profile *from)
 {
-	struct label *labels CLEANUP_FREE = NULL;
-	size_t capacity = 0;
 	ROOM(to, labels, label_capacity, label_sets_count(&from->label_sets));
-	for (; to->label_count < label_sets_count(&from->label_sets); to->label_count++) {
-		size_t count;
-		const struct label *set = label_sets_get(&from->label_sets, (label_set_id)to->label_count, &count);
-		labels = mem_grow(labels, &capacity, count, sizeof *labels);
-		for (size_t i = 0; i < count; i++)
-			labels[i] = (struct label){to->strings[set[i].key], to->strings[set[i].value]};
-		to->labels[to->label_count] = profile_label_set(into, labels, count);
-	}
+	for (; to->label_count < label_sets_count(&from->label_sets); to->label_count++)
+		to->labels[to->label_count] =
+			profile_copy_label_set(into, &from->label_sets, &from->strings, (label_set_id)to->label_count);
 }
 
 void profile_follow_names(struct profile_follower *follower, struct profile *into, const struct profile *from)

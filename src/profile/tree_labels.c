@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "profile/module.h"
 #include "profile/short_names.h"
 
@@ -258,6 +259,34 @@ uint32_t *labels_of_threads(struct tree_labels *set, const struct profile *profi
 		labels[i] = tree_labels_add(set, text.data, text.size, PROFILE_NONE);
 	}
 	pools_release(&pools);
+	return labels;
+}
+
+/* CPUs in the order of their numbers when they are sorted by name, as perf writes them. */
+static void label_text(struct buf *out, const char *key, const char *value)
+{
+	char *end;
+	unsigned long number = strtoul(value, &end, 10);
+	buf_clear(out);
+	if (!*value)
+		buf_str(out, "unknown");
+	else if (!strcmp(key, LABEL_CPU) && isdigit((unsigned char)*value) && !*end)
+		buf_printf(out, "%03lu", number);
+	else
+		buf_str(out, value);
+	text_one_frame(out->data, out->size);
+}
+
+uint32_t *labels_of_sets(struct tree_labels *set, const struct profile *profile, const struct calltree_options *options)
+{
+	size_t count = label_sets_count(&profile->label_sets);
+	uint32_t *labels = mem_alloc(count * sizeof *labels);
+	struct buf text CLEANUP_BUF = {0};
+	for (size_t i = 0; i < count; i++) {
+		str_id value = profile_label(profile, (label_set_id)i, options->label);
+		label_text(&text, options->label, profile_text(profile, value));
+		labels[i] = tree_labels_add(set, text.data, text.size, PROFILE_NONE);
+	}
 	return labels;
 }
 

@@ -24,6 +24,9 @@ uint32_t *labels_of_frames(struct tree_labels *set, const struct profile *profil
 /* One label per thread, LABEL_HIDDEN where none is wanted or known; the caller frees. */
 uint32_t *labels_of_threads(struct tree_labels *set, const struct profile *profile,
 			    const struct calltree_options *options);
+/* One label per set of labels of samples: the value of options->label. The caller frees. */
+uint32_t *labels_of_sets(struct tree_labels *set, const struct profile *profile,
+			 const struct calltree_options *options);
 /*
  * Appends the first `length` bytes of a label with the short form of its function's name. False when there is none that
  * is shorter, or the label has it already.

@@ -143,7 +143,7 @@ thread_id symbolizer_name_thread(struct symbolizer *n, const struct trace *trace
 	buf_clear(&n->scratch);
 	buf_str(&n->scratch, comm);
 	text_one_frame(n->scratch.data, n->scratch.size);
-	for (char *at = n->scratch.data; *at && !n->options.spaces; at++)
+	for (char *at = n->scratch.data; *at; at++)
 		if (*at == ' ')
 			*at = '_';
 	thread.comm = profile_string(n->profile, n->scratch.data, n->scratch.size);

@@ -9,7 +9,6 @@ struct symbolize_options {
 	unsigned threads;
 	bool keep_lines; /* frames keep their source line; else equal functions are one frame */
 	bool keep_names; /* in the cache, for when the files are not here any more */
-	bool spaces; /* threads are called by something else, which keeps its spaces */
 	bool addresses; /* frames without a symbol are called by their address too */
 	struct profile_filter filter; /* its modules and functions: which stacks are added */
 };

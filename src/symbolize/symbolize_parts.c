@@ -55,12 +55,22 @@ static value_id *name_values(const struct symbolizer *n, const struct trace *fro
 	return values;
 }
 
+static label_set_id *copy_label_sets(const struct symbolizer *n, const struct trace *from)
+{
+	size_t count = label_sets_count(&from->label_sets);
+	label_set_id *labels = mem_alloc(count * sizeof *labels);
+	for (size_t i = 0; i < count; i++)
+		labels[i] = profile_copy_label_set(n->profile, &from->label_sets, &from->strings, (label_set_id)i);
+	return labels;
+}
+
 /* Fills in how many samples end in each stack of addresses. `fits` by stack with names. */
 static void add_samples(struct symbolizer *n, const struct walked *walked, const bool *fits, uint64_t *ends)
 {
 	const struct trace *from = walked->trace;
 	thread_id *threads CLEANUP_FREE = name_threads(n, from);
 	value_id *values CLEANUP_FREE = name_values(n, from);
+	label_set_id *labels CLEANUP_FREE = copy_label_sets(n, from);
 	for (size_t i = 0; i < from->sample_count; i++) {
 		struct sample sample = from->samples[i];
 		if (i + SAMPLES_AHEAD < from->sample_count)
@@ -74,7 +84,7 @@ static void add_samples(struct symbolizer *n, const struct walked *walked, const
 		symbolizer_count(n->profile, sample.value, sample.count, stack);
 		sample.thread = threads[sample.thread];
 		sample.stack = stack->stack;
-		profile_add_sum(n->profile, sample);
+		profile_add_labeled(n->profile, sample, labels[label_column_get(&from->labels, i)]);
 	}
 }
 

@@ -153,6 +153,41 @@ static void pool_threads_merge_but_versions_do_not(void **state)
 	profile_release(&p);
 }
 
+/* Adds a sample of a thread, with one label. */
+static void add_labeled(struct profile *p, const char *key, const char *value, int64_t weight)
+{
+	struct label label = {profile_string(p, key, strlen(key)), profile_string(p, value, strlen(value))};
+	add_stack(p, thread(p, "t", 1, 1), "a", 0, "", FRAME_NATIVE);
+	struct sample sample = p->samples[0];
+	sample.weight = weight;
+	profile_add_labeled(p, sample, profile_label_set(p, &label, 1));
+}
+
+static void values_of_a_label_can_be_the_outermost_frames(void **state)
+{
+	(void)state;
+	struct profile p;
+	profile_init(&p);
+	add_labeled(&p, "cpu", "3", 1);
+	add_labeled(&p, "cpu", "12", 2);
+	add_labeled(&p, "cpu", "1000", 4);
+	add_labeled(&p, "cpu", "3", 8);
+	add_labeled(&p, "cgroup", "/pod-1", 16);
+	add_labeled(&p, "cgroup", "/pod-2", 32); /* no pool of threads */
+	add_labeled(&p, "cgroup", "/a;b c", 64);
+	struct calltree_options options = {.thread_label = THREAD_LABEL_COMM, .merge_threads = true, .label = "cpu"};
+	assert_folded(&p, options, "003;a 9\n012;a 2\n1000;a 4\nunknown;a 112\n");
+	options.label = "cgroup";
+	assert_folded(&p, options, "/a:b c;a 64\n/pod-1;a 16\n/pod-2;a 32\nunknown;a 15\n");
+	options.reverse = true;
+	assert_folded(&p, options, "a;/a:b c 64\na;/pod-1 16\na;/pod-2 32\na;unknown 15\n");
+	options = (struct calltree_options){.label = "no such key"};
+	assert_folded(&p, options, "unknown;a 127\n");
+	options.label = NULL;
+	assert_folded(&p, options, "a 127\n");
+	profile_release(&p);
+}
+
 static void reversed_stacks_start_at_the_leaf(void **state)
 {
 	(void)state;
@@ -299,6 +334,7 @@ int main(void)
 		cmocka_unit_test(kernel_and_jit_frames_get_their_marks),
 		cmocka_unit_test(threads_are_outermost_frames),
 		cmocka_unit_test(pool_threads_merge_but_versions_do_not),
+		cmocka_unit_test(values_of_a_label_can_be_the_outermost_frames),
 		cmocka_unit_test(reversed_stacks_start_at_the_leaf),
 		cmocka_unit_test(stacks_can_start_at_a_function),
 		cmocka_unit_test(time_order_joins_only_neighbours),

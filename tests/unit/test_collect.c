@@ -118,7 +118,7 @@ static struct event_sample sample_of(const struct run *run, const uint64_t *chai
 		assert_int_equal(sink_sample(&(run)->sink, &taken), 0);               \
 	} while (0)
 
-/* All samples as "comm;main;inner weight\n", in their order. */
+/* All samples as "comm{cpu=3};main;inner weight\n", in their order. */
 static char *folded(const struct profile *profile)
 {
 	struct buf out = {0};
@@ -132,6 +132,12 @@ static char *folded(const struct profile *profile)
 			names[count++] = profile_text(profile, profile->functions[frame->function].name);
 		}
 		buf_str(&out, profile_text(profile, profile->threads[sample->thread].comm));
+		size_t label_count;
+		const struct label *label =
+			label_sets_get(&profile->label_sets, label_column_get(&profile->labels, i), &label_count);
+		for (; label_count--; label++)
+			buf_printf(&out, "{%s=%s}", profile_text(profile, label->key),
+				   profile_text(profile, label->value));
 		while (count-- > 0)
 			buf_printf(&out, ";%s", names[count]);
 		buf_printf(&out, " %lld\n", (long long)sample->weight);
@@ -404,25 +410,34 @@ static void filters_take_parts_and_count_only_them(void **state)
 	}
 }
 
-static void threads_can_stand_for_their_cpu_or_cgroup(void **state)
+static void samples_have_their_cpu_and_cgroup_as_labels_if_asked_for(void **state)
 {
 	(void)state;
-	struct run *run = start(&(struct collect_options){.threads = 1, .name_cpu = true});
+	struct run *run = start(&(struct collect_options){.threads = 1});
+	TAKE(run, USER_CHAIN(INNER), s->cgroup = 5);
+	TAKE(run, USER_CHAIN(INNER), s->cpu = 4);
+	finish(run);
+	expect(run, "a_b:c;inner 20\n");
+	assert_null(run->profile.labels.ids);
+	end(run);
+	run = start(&(struct collect_options){.threads = 1, .label_cpu = true});
 	TAKE(run, USER_CHAIN(INNER));
 	TAKE(run, USER_CHAIN(INNER), s->cpu = UINT32_MAX);
+	TAKE(run, USER_CHAIN(INNER), s->cpu = 4);
+	TAKE(run, USER_CHAIN(INNER), s->cgroup = 5);
 	finish(run);
-	expect(run, "003;inner 10\nunknown;inner 10\n");
+	expect(run, "a_b:c{cpu=3};inner 20\na_b:c;inner 10\na_b:c{cpu=4};inner 10\n");
 	end(run);
-	run = start(&(struct collect_options){.threads = 1, .name_cgroup = true});
+	run = start(&(struct collect_options){.threads = 1, .label_cpu = true, .label_cgroup = true});
 	sink_cgroup(&run->sink, &(struct event_cgroup){.id = 5, .path = "/old"});
 	sink_cgroup(&run->sink, &(struct event_cgroup){.id = 5, .path = "/system"});
 	TAKE(run, USER_CHAIN(INNER), s->cgroup = 5);
 	TAKE(run, USER_CHAIN(INNER), s->cgroup = 123); /* removed before anybody looked */
 	TAKE(run, USER_CHAIN(INNER), s->cgroup = 0);
 	finish(run);
-	expect(run, "/system;inner 10\n"
-		    "cgroup ID 123;inner 10\n"
-		    "unknown;inner 10\n");
+	expect(run, "a_b:c{cgroup=/system}{cpu=3};inner 10\n"
+		    "a_b:c{cgroup=cgroup ID 123}{cpu=3};inner 10\n"
+		    "a_b:c{cpu=3};inner 10\n");
 	end(run);
 }
 
@@ -762,7 +777,7 @@ int main(void)
 		cmocka_unit_test(chains_that_do_not_end_well_are_truncated),
 		cmocka_unit_test(without_a_chain_the_address_is_the_stack),
 		cmocka_unit_test(filters_take_parts_and_count_only_them),
-		cmocka_unit_test(threads_can_stand_for_their_cpu_or_cgroup),
+		cmocka_unit_test(samples_have_their_cpu_and_cgroup_as_labels_if_asked_for),
 		cmocka_unit_test(threads_are_told_apart_as_far_as_asked_for),
 		cmocka_unit_test(a_thread_without_a_name_is_called_by_its_number),
 		cmocka_unit_test(any_number_of_threads_gives_the_same),
