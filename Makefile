@@ -133,7 +133,7 @@ $(BUILD)/gen/flame.js: $(WEB_JS) Makefile
 
 # --- the programs that wick loads into the kernel ---
 
-$(BUILD)/gen/bpf/wick.bpf.o: src/bpf/wick.bpf.c $(wildcard src/bpf/*.h) src/unwind/ahead.h Makefile
+$(BUILD)/gen/bpf/wick.bpf.o: src/bpf/wick.bpf.c $(wildcard src/bpf/*.h) src/unwind/ahead.h src/trace/word.h Makefile
 	@mkdir -p $(@D)
 	@echo '  BPF  $@'
 	$(Q)$(BPF_CLANG) -g -O2 -target bpf -D__x86_64__ -Isrc -I/usr/include/x86_64-linux-gnu \

@@ -5,6 +5,8 @@
 #ifndef WICK_BPF_LAYOUT_H
 #define WICK_BPF_LAYOUT_H
 
+#include "trace/word.h"
+
 #include <linux/types.h>
 
 #define LAYOUT_FRAMES_MAX 1024u /* of user space, in one stack */
@@ -15,7 +17,6 @@
 #define LAYOUT_LIST_MAX 16384u /* mappings of one process */
 #define LAYOUT_COPY_MAX 65536u /* bytes of a stack that is unwound outside */
 #define LAYOUT_REGISTERS 17u /* in the order of enum perf_event_x86_regs, without flags and segments */
-#define LAYOUT_EXACT (1ull << 63) /* set in a user address that is an instruction's own, not behind a call */
 
 /* How many programs may use the scratch of a CPU at once: each kind of program has a slot of its own. */
 enum layout_slot { LAYOUT_SLOT_SAMPLE, LAYOUT_SLOT_SWITCH, LAYOUT_SLOT_FAULT, LAYOUT_SLOT_TRACE, LAYOUT_SLOTS };
@@ -166,7 +167,7 @@ struct layout_time {
 
 /* Records of the ring buffer. */
 enum layout_kind {
-	LAYOUT_STACK, /* a stack that is new: its kernel addresses, then its user addresses, innermost first */
+	LAYOUT_STACK, /* a stack that is new: its kernel frames, then its user frames, innermost first: trace/word.h */
 	LAYOUT_COPY, /* a sample that wick must unwind: struct layout_copy, with as many bytes as it says */
 	LAYOUT_TICK, /* one more sample of a stack that was told of; without anything behind */
 	/* Where waits are added up: */
@@ -181,7 +182,7 @@ struct layout_record {
 	__u64 runnable; /* as layout_count has it */
 	__u32 kind; /* enum layout_kind */
 	__u32 bytes; /* of a copied stack */
-	__u32 kernel_count, user_count; /* addresses */
+	__u32 kernel_count, user_count; /* words */
 	__u32 narrow; /* 1: of a 32-bit program */
 	__u32 module; /* LAYOUT_WANTED: the module whose table is missing; LAYOUT_WAIT: enum layout_left_with */
 };

@@ -522,7 +522,7 @@ static __always_inline int note_address(struct scratch *s)
 {
 	struct layout_record *record = &s->record;
 	__u32 at = record->kernel_count + record->user_count;
-	__u64 address = s->exact ? s->ip | LAYOUT_EXACT : s->ip;
+	__u64 address = trace_word(TRACE_NATIVE, s->ip, s->exact);
 	if (record->user_count >= max_depth || at >= ADDRESSES_MAX)
 		return 0;
 	s->addresses[at] = address;

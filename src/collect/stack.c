@@ -253,11 +253,34 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 	return sample->stack_full ? STACK_CUT : STACK_ABSENT;
 }
 
+/* A frame of an interpreter, which its kind names. */
+static struct stack_frame *push_interpreted(struct stack_maker *maker, enum trace_kind kind, uint64_t code,
+					    uint64_t version)
+{
+	MEM_ROOM(maker->frames, maker->count, maker->capacity);
+	struct stack_frame *pushed = &maker->frames[maker->count++];
+	*pushed = (struct stack_frame){.ip = code, .offset = code};
+	pushed->frame = (struct trace_frame){
+		.kind = (uint8_t)kind, .module = MODULE_NONE, .address = code, .version = (uint32_t)version};
+	if (maker->identify)
+		pushed->id = maker->identify(maker->identify_context, &pushed->frame);
+	return pushed;
+}
+
 /* What a tap unwound already. */
 static enum stack_end push_unwound(struct stack_maker *maker, struct chain_part user)
 {
-	for (const uint64_t *at = user.from; at < user.to; at++)
-		push_user(maker, *at & ~EVENT_EXACT_ADDRESS, *at & EVENT_EXACT_ADDRESS)->unwound = true;
+	const uint64_t *at = user.from;
+	while (at < user.to) {
+		enum trace_kind kind = trace_word_kind(*at);
+		uint64_t address = trace_word_address(*at);
+		size_t words = trace_kind_words(kind);
+		struct stack_frame *frame =
+			words == 1 ? push_user(maker, address, trace_word_is_exact(*at)) :
+				     push_interpreted(maker, kind, address, at + 1 < user.to ? at[1] : 0);
+		frame->unwound = true;
+		at += words;
+	}
 	return maker->sample->end;
 }
 

@@ -1,5 +1,6 @@
 #include "collect/tally.h"
 
+#include "symbolize/rules.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ void tally_release(struct tally *tally)
 /* Where frame pointers hold something else stacks end in any number of addresses that mean nothing. */
 static struct trace_frame counted_frame(const struct tally *tally, struct trace_frame frame)
 {
-	if (frame.module == MODULE_NONE && !tally->unmapped_apart)
+	if (frame_rule_is_unmapped(&frame) && !tally->unmapped_apart)
 		return (struct trace_frame){.kind = frame.kind, .module = MODULE_NONE};
 	return frame;
 }
@@ -31,7 +32,7 @@ uint32_t tally_frame(void *context, const struct trace_frame *frame)
 	struct tally *tally = context;
 	size_t known = tally->trace.frame_count;
 	trace_frame_id id = trace_frame(&tally->trace, counted_frame(tally, *frame));
-	if (id >= known && frame->module != MODULE_NONE)
+	if (id >= known && frame_rule_module(frame) != MODULE_NONE)
 		preparer_add(tally->preparer, frame->module, frame->address);
 	return id;
 }
@@ -52,7 +53,7 @@ static trace_frame_id frame_of_end(struct tally *tally, const struct stack_frame
 	if (!count && end == STACK_WHOLE)
 		return trace_text_frame(&tally->trace, "[no stack]");
 	/* An address outside all code says that the stack is not whole. */
-	if (end == STACK_WHOLE || (count && frames[count - 1].frame.module == MODULE_NONE))
+	if (end == STACK_WHOLE || (count && frame_rule_is_unmapped(&frames[count - 1].frame)))
 		return PROFILE_NONE;
 	return trace_frame(&tally->trace, (struct trace_frame){.kind = TRACE_TRUNCATED, .module = MODULE_NONE});
 }
@@ -131,7 +132,8 @@ static label_set_id labels_of(struct tally *tally, const struct batch_sample *sa
 
 static void count_broken(struct tally *tally, const struct stack_frame *frames, size_t count, uint64_t samples)
 {
-	if (!count || stack_frame_is_kernel(&frames[count - 1]) || frames[count - 1].frame.module == MODULE_NONE)
+	if (!count || stack_frame_is_kernel(&frames[count - 1]) ||
+	    frame_rule_module(&frames[count - 1].frame) == MODULE_NONE)
 		return;
 	size_t old = tally->broken_capacity, at = (size_t)frames[count - 1].frame.module + 1;
 	if (at >= old) {

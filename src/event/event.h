@@ -42,9 +42,6 @@ enum stack_end {
 	STACK_ENDS,
 };
 
-/* Set in a user address of a chain that was unwound by tables: an instruction's own address, not one behind a call. */
-#define EVENT_EXACT_ADDRESS (1ull << 63)
-
 struct event_sample {
 	uint32_t source; /* index of its event_source */
 	enum event_mode mode;
@@ -56,7 +53,7 @@ struct event_sample {
 	bool exact_ip;
 	const uint64_t *chain; /* with PERF_CONTEXT_* markers, innermost first */
 	size_t chain_count;
-	/* The chain was unwound by tables to its `end`; its user addresses may have EVENT_EXACT_ADDRESS. */
+	/* The chain was unwound to its `end`; its user part has the frames as trace/word.h has them. */
 	bool unwound;
 	enum stack_end end;
 	/* Samples that were added up before they came here, between `since` and `time`; 0 is one. */

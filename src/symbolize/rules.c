@@ -132,9 +132,12 @@ module_id frame_rule_module(const struct trace_frame *frame)
 	return frame_rule(frame->kind)->in_module ? frame->module : MODULE_NONE;
 }
 
+bool frame_rule_is_unmapped(const struct trace_frame *frame)
+{
+	return frame_rule(frame->kind)->in_module && frame->module == MODULE_NONE;
+}
+
 bool frame_rule_truncates(const struct trace_frame *frame)
 {
-	bool unmapped = frame->kind != TRACE_KERNEL && frame_rule(frame->kind)->in_module &&
-			frame->module == MODULE_NONE;
-	return unmapped || frame->kind == TRACE_TRUNCATED;
+	return frame->kind == TRACE_TRUNCATED || (frame->kind != TRACE_KERNEL && frame_rule_is_unmapped(frame));
 }

@@ -28,6 +28,8 @@ const struct frame_rule *frame_rule(enum trace_kind kind);
 
 /* The module in which a frame is looked up; MODULE_NONE: none. */
 module_id frame_rule_module(const struct trace_frame *frame);
+/* Whether it is an address that is in no module. */
+bool frame_rule_is_unmapped(const struct trace_frame *frame);
 /* Whether a stack with this outermost frame is truncated. */
 bool frame_rule_truncates(const struct trace_frame *frame);
 

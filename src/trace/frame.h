@@ -6,19 +6,7 @@
 #define WICK_TRACE_FRAME_H
 
 #include "process/process.h"
-
-enum trace_kind {
-	TRACE_NATIVE, /* code of a file, or at an address in no mapping (module MODULE_NONE) */
-	TRACE_KERNEL,
-	TRACE_JIT, /* JIT code in memory */
-	/* Interpreters: `address` is the code object or method, `version` the line or the bytecode offset in it. */
-	TRACE_PYTHON,
-	TRACE_JAVA,
-	TRACE_NODE,
-	TRACE_TEXT, /* `address` is a string of the trace, which is the name */
-	TRACE_TRUNCATED, /* the part of a stack that is missing */
-	TRACE_KINDS,
-};
+#include "trace/word.h"
 
 enum trace_flags {
 	TRACE_EXACT = 1, /* the address of an instruction, not one behind a call */

@@ -618,6 +618,42 @@ static void each_sample_can_be_had(void **state)
 	end(run);
 }
 
+static void note_frames(void *context, const struct batch_sample *sample, const struct stack_frame *frames,
+			size_t count, enum stack_end end)
+{
+	(void)sample;
+	for (size_t i = 0; i < count; i++) {
+		const struct trace_frame *frame = &frames[i].frame;
+		buf_printf(context, "%d %llx %x %d;", frame->kind, (unsigned long long)frame->address, frame->version,
+			   frame->flags);
+	}
+	buf_printf(context, "%d\n", end);
+}
+
+/* What the kernel unwound: frames in words, those of interpreters in two. */
+static void frames_of_all_kinds_cross_in_words(void **state)
+{
+	(void)state;
+	const uint64_t object = 0x1ffffffffffffff, native = trace_word(TRACE_NATIVE, INNER, 1);
+	const uint64_t python = trace_word(TRACE_PYTHON, object, 0), java = trace_word(TRACE_JAVA, 0x7000, 0);
+	for (int each = 0; each < 2; each++) {
+		CLEANUP_BUF struct buf seen = {0};
+		struct run *run = start(&(struct collect_options){
+			.threads = 1, .each = each ? note_frames : NULL, .each_context = &seen});
+		TAKE(run, USER_CHAIN(native, python, 42, OUTER, java, 0xffffffff, MAIN), s->unwound = true);
+		TAKE(run, USER_CHAIN(native, python), s->unwound = true, s->end = STACK_CUT); /* half a frame */
+		finish(run);
+		if (each)
+			assert_string_equal(seen.data, "2 10010 0 1;3 1ffffffffffffff 2a 0;2 1004f 0 0;"
+						       "4 7000 ffffffff 0;2 1008f 0 0;0\n"
+						       "2 10010 0 1;3 1ffffffffffffff 0 0;1\n");
+		else
+			expect(run, "a_b:c;main;[java frame];outer;[python frame];inner 10\n"
+				    "a_b:c;[truncated];[python frame];inner 10\n");
+		end(run);
+	}
+}
+
 #ifdef __x86_64__
 /* A stack of frame pointers from `sp` up, `frames` of them, that all return to the same place in outer(). */
 static size_t make_stack(uint64_t *stack, uint64_t sp, size_t frames)
@@ -786,6 +822,7 @@ int main(void)
 		cmocka_unit_test(kernel_code_may_come_while_samples_are_shown),
 		cmocka_unit_test(a_map_that_grows_while_recording_is_read_at_the_end),
 		cmocka_unit_test(each_sample_can_be_had),
+		cmocka_unit_test(frames_of_all_kinds_cross_in_words),
 		cmocka_unit_test(code_that_is_compiled_while_watching_has_a_name),
 		cmocka_unit_test(a_recording_can_be_watched_while_it_goes_on),
 #ifdef __x86_64__

@@ -340,6 +340,29 @@ static void sums_are_held_at_the_limit(void **state)
 	trace_release(&trace);
 }
 
+static void words_keep_kind_and_address(void **state)
+{
+	(void)state;
+	uint64_t random = 3;
+	for (int i = 0; i < 10000; i++) {
+		uint64_t word = next(&random) >> next(&random) % 64, address = word & TRACE_WORD_ADDRESS;
+		unsigned kind = (unsigned)(next(&random) % TRACE_KINDS), exact = (unsigned)(next(&random) % 2);
+		assert_true(trace_word_kind(word) < TRACE_KINDS); /* whatever it is */
+		if (kind == TRACE_KERNEL)
+			continue;
+		word = trace_word(kind, address, exact);
+		assert_int_equal(trace_word_kind(word), kind);
+		assert_true(trace_word_address(word) == address);
+		assert_int_equal(trace_word_is_exact(word), exact);
+	}
+	/* Addresses of the kernel, and of the page of system calls that it maps for programs, are as they are. */
+	const uint64_t addresses[] = {0xffffffff81000010, 0xff11000000000000, 0xffffffffff600000};
+	for (size_t i = 0; i < COUNT(addresses); i++) {
+		assert_int_equal(trace_word_kind(addresses[i]), TRACE_KERNEL);
+		assert_true(trace_word_address(addresses[i]) == addresses[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +372,7 @@ int main(void)
 		cmocka_unit_test(followed_frames_have_the_ids_of_the_other_trace),
 		cmocka_unit_test(the_first_event_stays_the_first),
 		cmocka_unit_test(sums_are_held_at_the_limit),
+		cmocka_unit_test(words_keep_kind_and_address),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
