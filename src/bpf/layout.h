@@ -18,8 +18,11 @@
 #define LAYOUT_COPY_MAX 65536u /* bytes of a stack that is unwound outside */
 #define LAYOUT_REGISTERS 17u /* in the order of enum perf_event_x86_regs, without flags and segments */
 
-/* How many programs may use the scratch of a CPU at once: each kind of program has a slot of its own. */
-enum layout_slot { LAYOUT_SLOT_SAMPLE, LAYOUT_SLOT_SWITCH, LAYOUT_SLOT_FAULT, LAYOUT_SLOT_TRACE, LAYOUT_SLOTS };
+/*
+ * How many programs may use the scratch of a CPU at once: one that interrupts another needs a slot of its own. The
+ * kernel does not run programs of perf events inside each other, so that one is enough for them.
+ */
+enum layout_slot { LAYOUT_SLOT_SAMPLE, LAYOUT_SLOTS };
 
 /*
  * Tables. A slab is an array of words; a part is the table of one file, or of a piece of a file whose table is larger

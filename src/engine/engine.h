@@ -7,7 +7,7 @@
  * Life of an engine:
  *
  *	engine_open()       loads the programs
- *	engine_attach()     for each perf event (or engine_program() for other hooks)
+ *	engine_attach()     for each perf event
  *	engine_start()      the thread that builds tables begins
  *	a round:
  *	engine_look()       takes what is new in the ring buffer,
