@@ -25,7 +25,7 @@ enum option_type {
 	OPTION_STRING, /* const char * */
 	OPTION_INT, /* long long, within [min, max] when max > min */
 	OPTION_NUMBER, /* double, within [min, max] when max > min */
-	OPTION_CHOICE, /* const char *, one of `choices` */
+	OPTION_CHOICE, /* an enum: the index of one of `choices`; without `initial` their number, if none was given */
 	OPTION_LIST, /* struct option_list: may be given several times */
 	OPTION_REST, /* struct option_list: takes all arguments up to the next option (--before a b c) */
 	OPTION_COMMAS, /* struct option_list: a,b,c; may be given several times */
@@ -33,6 +33,7 @@ enum option_type {
 	OPTION_ARGUMENT, /* its value is an argument of the command (-i FILE) */
 	OPTION_IGNORED, /* accepted without effect; takes a value when `argument` is set */
 	OPTION_REFUSED, /* has no meaning in wick: `help` names what does */
+	OPTION_TABLE, /* the rows of `table`, which several commands have */
 };
 
 struct option_list {
@@ -49,6 +50,13 @@ struct option_row {
 	const char *help; /* one or two sentences; states the default */
 	void (*add_help)(struct buf *out); /* continues `help` from a table; NULL: nothing */
 	const char *const *choices; /* NULL-terminated */
+	/*
+	 * What the field is when the option is not given, as it would be typed; "on" for a flag. Help ends with it,
+	 * unless `initial_described`: then `help` has other words for it. NULL: the field stays as the command set it.
+	 */
+	const char *initial;
+	bool initial_described;
+	const struct option_row *table; /* of OPTION_TABLE; ended by OPTION_END */
 	double min, max;
 	const char *most; /* OPTION_INT: the word for `max` */
 	const char *clash; /* what perf's option of this letter has to do with it, for who gives it a wrong value */
@@ -106,7 +114,7 @@ const struct option_row *option_next_perf(const struct command *command, const s
 /* All of its help; false where a row has none. */
 bool option_help(const struct option_row *row, struct buf *out);
 /*
- * Parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long options take "--name value"
+ * Sets the initial values, then parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long options take "--name value"
  * and "--name=value", unique prefixes are accepted as Getopt::Long does, "--" ends options, "-" is an argument.
  * Handles --help by itself. Returns -1 to go on, else the exit code to leave with (messages were printed and the lists
  * in `fields` and `arguments` released).

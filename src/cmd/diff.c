@@ -8,17 +8,30 @@
 #include <math.h>
 #include <unistd.h>
 
+enum diff_format_id { DIFF_TEXT, DIFF_SVG, DIFF_FOLDED, DIFF_JSON, DIFF_FORMATS };
+enum diff_show { SHOW_BOTH, SHOW_SELF, SHOW_TOTAL };
+
 struct diff_command_options {
 	struct input_options input;
 	struct option_list before, after, fail_if;
-	const char *format, *output, *show, *title, *subtitle;
+	enum diff_format_id format;
+	enum diff_show show;
+	const char *output, *title, *subtitle;
 	bool normalize, strip_hex, fail_on_noise, negate, inverted;
 	double confidence, sample_weight;
 	long long limit, width;
 };
+INPUT_FIRST(struct diff_command_options);
 
-static const char *const format_choices[] = {"text", "svg", "folded", "json", NULL};
-static const char *const show_choices[] = {"both", "self", "total", NULL};
+static const char *const format_choices[] = {
+	[DIFF_TEXT] = "text", [DIFF_SVG] = "svg", [DIFF_FOLDED] = "folded", [DIFF_JSON] = "json", [DIFF_FORMATS] = NULL,
+};
+static const char *const show_choices[] = {
+	[SHOW_BOTH] = "both",
+	[SHOW_SELF] = "self",
+	[SHOW_TOTAL] = "total",
+	NULL,
+};
 
 #define FIELD(field) offsetof(struct diff_command_options, field)
 static const struct option_row diff_rows[] = {
@@ -50,7 +63,8 @@ static const struct option_row diff_rows[] = {
 	 .argument = "P",
 	 .min = 50,
 	 .max = 99.9999,
-	 .help = "Treat changes with less than P percent confidence as noise. Default: 95."},
+	 .help = "Treat changes with less than P percent confidence as noise.",
+	 .initial = "95"},
 	{.name = "sample-weight",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(sample_weight),
@@ -90,14 +104,16 @@ static const struct option_row diff_rows[] = {
 	 .offset = FIELD(show),
 	 .argument = "WHAT",
 	 .choices = show_choices,
-	 .help = "Tables in text output: functions without callees (self), with callees (total), or both. Default: "
-		 "both."},
+	 .help = "Tables in text output: functions without callees (self), with callees (total), or both.",
+	 .initial = "both"},
 	{.name = "limit",
 	 .type = OPTION_INT,
 	 .offset = FIELD(limit),
 	 .argument = "N",
 	 .min = 0,
 	 .max = 1e9,
+	 .initial = "-1", /* not given */
+	 .initial_described = true,
 	 .help = "Show at most N functions per table, of which at most N/2 have changes within noise; 0: all. Default: "
 		 "20 for text, otherwise all."},
 	{.name = "width",
@@ -106,6 +122,8 @@ static const struct option_row diff_rows[] = {
 	 .argument = "N",
 	 .min = 0,
 	 .max = 100000,
+	 .initial = "-1", /* not given */
+	 .initial_described = true,
 	 .help = "Text: shorten names so that lines fit into N columns; 0: do not shorten. Default: the width of the "
 		 "terminal, or 0 if the output is not a terminal. SVG: width in pixels. Default: the width of the "
 		 "window."},
@@ -124,7 +142,10 @@ static const struct option_row diff_rows[] = {
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(inverted),
 	 .help = "Draw the SVG as an icicle graph, with the outermost frames at the top."},
-	INPUT_OPTION_ROWS_LETTER(struct diff_command_options, 0),
+	{.type = OPTION_TABLE, .table = input_show_rows},
+	{.type = OPTION_TABLE, .table = input_threads_long_rows},
+	{.type = OPTION_TABLE, .table = input_inline_rows},
+	{.type = OPTION_TABLE, .table = input_take_rows},
 	OPTION_END,
 };
 #undef FIELD
@@ -156,19 +177,14 @@ static bool is(const char *text, const char *word)
 	return strcmp(text, word) == 0;
 }
 
-static bool ends_with(const char *text, const char *end)
+/* ".svg", ".folded", ".json" */
+static enum diff_format_id format_of_name(const char *output)
 {
-	size_t length = strlen(text), end_length = strlen(end);
-	return length > end_length && is(text + length - end_length, end);
-}
-
-static const char *format_of_name(const char *output)
-{
-	if (output && ends_with(output, ".svg"))
-		return "svg";
-	if (output && ends_with(output, ".folded"))
-		return "folded";
-	return output && ends_with(output, ".json") ? "json" : "text";
+	const char *dot = output ? strrchr(output, '.') : NULL;
+	for (int format = DIFF_TEXT + 1; dot && dot > output && format < DIFF_FORMATS; format++)
+		if (is(dot + 1, format_choices[format]))
+			return (enum diff_format_id)format;
+	return DIFF_TEXT;
 }
 
 static int settle_inputs(struct run *run, const struct option_list *arguments)
@@ -204,10 +220,10 @@ static int settle(struct run *run, const struct option_list *arguments)
 	int code = settle_inputs(run, arguments);
 	if (code >= 0)
 		return code;
-	if (!options->format)
+	if (options->format == DIFF_FORMATS)
 		options->format = format_of_name(options->output);
 	if (options->limit < 0)
-		options->limit = is(options->format, "text") ? 20 : 0;
+		options->limit = options->format == DIFF_TEXT ? 20 : 0;
 	run->gates = mem_zalloc(options->fail_if.count, sizeof *run->gates);
 	for (size_t i = 0; i < options->fail_if.count; i++) {
 		struct err err = {0};
@@ -238,7 +254,7 @@ static int load_run(struct run *run, enum diff_side side, const char *path)
 		run->warned_of_sums |= profile.quality.overflows > 0;
 		if (!run->diff.runs[DIFF_BEFORE] && side == DIFF_BEFORE)
 			run->diff.options.tree = tree;
-		if (is(run->options.format, "text"))
+		if (run->options.format == DIFF_TEXT)
 			run->diff.options.tree.names = label_names_of_table(tree.names);
 		if (diff_add_run(&run->diff, side, &profile, tree.values[0], &err) < 0) {
 			say_error("%s (%s): %s", path, side_names[side], err_text(&err));
@@ -275,13 +291,13 @@ static void add_notes(struct run *run)
 		buf_printf(new_note(run), "comparing different events: %s and %s", *before ? before : "unnamed",
 			   *after ? after : "unnamed");
 	double growth = diff_growth(diff, &diff->all);
-	bool folded = is(run->options.format, "folded");
+	bool folded = run->options.format == DIFF_FOLDED;
 	if (!diff->options.normalize && !folded && diff->all.significant && fabs(growth) >= 5)
 		buf_printf(new_note(run),
 			   "the totals differ by %+.1f %%; if the runs did different amounts of work, use "
 			   "--normalize",
 			   growth);
-	if (diff->runs[0] != diff->runs[1] && !diff->options.normalize && (folded || is(run->options.format, "svg")))
+	if (diff->runs[0] != diff->runs[1] && !diff->options.normalize && (folded || run->options.format == DIFF_SVG))
 		buf_printf(new_note(run), "%zu runs before, %zu after: before is scaled to the same number",
 			   diff->runs[0], diff->runs[1]);
 	for (size_t i = 0; i < run->note_count; i++)
@@ -299,8 +315,8 @@ static void fill_view(struct run *run)
 	view->gates = run->gates;
 	view->gate_count = options->fail_if.count;
 	view->limit = (size_t)options->limit;
-	view->show_self = !is(options->show, "total");
-	view->show_total = !is(options->show, "self");
+	view->show_self = options->show != SHOW_TOTAL;
+	view->show_total = options->show != SHOW_SELF;
 	view->colour = to_stdout && term_colour(STDOUT_FILENO);
 	if (options->width >= 0)
 		view->width = (int)options->width;
@@ -351,7 +367,7 @@ static void write_svg(struct run *run, struct outfile *out)
 	svg_render(&diff->tree, &diff->profile, &svg, out);
 }
 
-static void write_folded(const struct run *run, struct outfile *out)
+static void write_folded(struct run *run, struct outfile *out)
 {
 	int64_t numerator, denominator;
 	diff_scale(&run->diff, &numerator, &denominator);
@@ -359,22 +375,35 @@ static void write_folded(const struct run *run, struct outfile *out)
 			     out);
 }
 
+static void write_text(struct run *run, struct outfile *out)
+{
+	diff_text(&run->view, out);
+}
+
+static void write_json(struct run *run, struct outfile *out)
+{
+	diff_json(&run->view, out);
+}
+
+static const struct diff_format {
+	void (*write)(struct run *run, struct outfile *out);
+	bool has_notes; /* what the reader must know is part of it */
+} diff_formats[DIFF_FORMATS] = {
+	[DIFF_TEXT] = {.write = write_text, .has_notes = true},
+	[DIFF_SVG] = {.write = write_svg},
+	[DIFF_FOLDED] = {.write = write_folded},
+	[DIFF_JSON] = {.write = write_json, .has_notes = true},
+};
+
 static int write_output(struct run *run)
 {
-	const char *format = run->options.format;
+	const struct diff_format *format = &diff_formats[run->options.format];
 	struct outfile out;
 	struct err err = {0};
 	if (outfile_open(&out, run->options.output, &err) < 0)
 		return say_failure(&err);
-	if (is(format, "svg"))
-		write_svg(run, &out);
-	else if (is(format, "folded"))
-		write_folded(run, &out);
-	else if (is(format, "json"))
-		diff_json(&run->view, &out);
-	else
-		diff_text(&run->view, &out);
-	if (!is(format, "text") && !is(format, "json"))
+	format->write(run, &out);
+	if (!format->has_notes)
 		for (size_t i = 0; i < run->note_count; i++)
 			say_warning("%s", run->notes[i].data);
 	return outfile_commit(&out, &err) < 0 ? say_failure(&err) : -1;
@@ -425,8 +454,7 @@ static int compare(struct run *run)
 
 static int diff_run(int argc, char **argv)
 {
-	struct run run = {
-		.options = {.input = input_defaults(true), .show = "both", .confidence = 95, .limit = -1, .width = -1}};
+	struct run run = {.options = {.input = input_defaults(true)}};
 	struct option_list arguments = {0};
 	int code = options_parse(&command_diff, argc, argv, &run.options, &arguments);
 	if (code >= 0)

@@ -1,9 +1,9 @@
 /* wick flame: the interactive flame graph. */
 #include "base/text.h"
 #include "cmd/input.h"
-#include "render/outputs.h"
 #include "profile/view.h"
 #include "render/nameattr.h"
+#include "render/outputs.h"
 #include "render/palette_map.h"
 #include "render/svg/svg.h"
 
@@ -18,10 +18,15 @@
 #define DEFAULT_OUTPUT "flamegraph.svg" /* when it would go to a terminal */
 #define FEW_STACKS 100
 
+enum flame_sort { SORT_NAME, SORT_WIDTH, SORT_UNSET };
+
 struct flame_options {
 	struct input_options input;
 	const char *output, *title, *subtitle, *notes, *countname, *nametype, *fonttype, *encoding;
-	const char *minwidth, *colors, *bgcolors, *uicolor, *search_color, *stroke_color, *nameattr, *theme, *sort;
+	const char *minwidth, *bgcolors, *uicolor, *search_color, *stroke_color, *nameattr;
+	enum palette colors; /* PALETTE_COUNT: none was chosen */
+	enum svg_theme theme;
+	enum flame_sort sort;
 	double fontsize, fontwidth, total, factor;
 	long long width, height;
 	bool hash, random, deterministic, cp, reverse, inverted, flamechart, negate, no_sort;
@@ -29,8 +34,15 @@ struct flame_options {
 	struct option_list base;
 };
 
-static const char *const theme_choices[] = {"auto", "light", "dark", NULL};
-static const char *const sort_choices[] = {"name", "width", NULL};
+INPUT_FIRST(struct flame_options);
+
+static const char *const theme_choices[] = {
+	[SVG_THEME_AUTO] = "auto",
+	[SVG_THEME_LIGHT] = "light",
+	[SVG_THEME_DARK] = "dark",
+	NULL,
+};
+static const char *const sort_choices[] = {[SORT_NAME] = "name", [SORT_WIDTH] = "width", [SORT_UNSET] = NULL};
 
 #define FIELD(field) offsetof(struct flame_options, field)
 #define FLAG(text, field) .name = text, .type = OPTION_FLAG, .offset = FIELD(field)
@@ -58,7 +70,8 @@ static const struct option_row flame_rows[] = {
 	 .argument = "PIXELS",
 	 .min = 3,
 	 .max = 1000,
-	 .help = "Height of a frame. Default: 16."},
+	 .help = "Height of a frame.",
+	 .initial = "16"},
 	{TEXT("minwidth", minwidth, "WIDTH"),
 	 .help = "Do not draw frames narrower than WIDTH, in pixels, or in percent of the total (0.5%). Default: "
 		 "0.1, or 0.5 without scripts."},
@@ -69,14 +82,16 @@ static const struct option_row flame_rows[] = {
 	 .argument = "PIXELS",
 	 .min = 1,
 	 .max = 200,
-	 .help = "Font size. Default: 12."},
+	 .help = "Font size.",
+	 .initial = "12"},
 	{.name = "fontwidth",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(fontwidth),
 	 .argument = "RATIO",
 	 .min = 0.01,
 	 .max = 10,
-	 .help = "Average width of a character, relative to the font size. Default: 0.59."},
+	 .help = "Average width of a character, relative to the font size.",
+	 .initial = "0.59"},
 	{FLAG("truncate-text-right", truncate_text_right),
 	 .help = "Shorten long names only at the right end. Default: remove outer qualifiers first."},
 	{TEXT("encoding", encoding, "NAME"),
@@ -119,7 +134,8 @@ static const struct option_row flame_rows[] = {
 	 .argument = "NUMBER",
 	 .min = 1e-12,
 	 .max = 1e12,
-	 .help = "Multiply displayed counts by NUMBER. Default: 1."},
+	 .help = "Multiply displayed counts by NUMBER.",
+	 .initial = "1"},
 
 	{.type = OPTION_HEADING, .help = "Colors"},
 	{.name = "colors",
@@ -153,6 +169,8 @@ static const struct option_row flame_rows[] = {
 	 .offset = FIELD(theme),
 	 .argument = "THEME",
 	 .choices = theme_choices,
+	 .initial = "auto",
+	 .initial_described = true,
 	 .help = "Initial theme of the page. Default: auto, the setting of the reader's system."},
 	{TEXT("search-color", search_color, "COLOR"), .help = "Color of search results: #rrggbb. Default: #e600e6."},
 	{TEXT("stroke-color", stroke_color, "COLOR"), .help = "Outline of frames: #rrggbb or none. Default: none."},
@@ -162,7 +180,10 @@ static const struct option_row flame_rows[] = {
 	 .help = "Read attributes of functions from FILE. Each line has a function, a tab, and key=value pairs "
 		 "separated by tabs. Keys: href, target, title, class, id, style, g_extra, a_extra."},
 
-	INPUT_OPTION_ROWS(struct flame_options),
+	{.type = OPTION_TABLE, .table = input_show_rows},
+	{.type = OPTION_TABLE, .table = input_threads_rows},
+	{.type = OPTION_TABLE, .table = input_inline_rows},
+	{.type = OPTION_TABLE, .table = input_take_rows},
 	OPTION_END,
 };
 #undef FIELD
@@ -219,7 +240,7 @@ static int settle_colours(struct run *run)
 {
 	const struct flame_options *options = &run->options;
 	struct svg_options *svg = &run->svg;
-	svg->palette = palette_find(options->colors ? options->colors : "hot");
+	svg->palette = options->colors != PALETTE_COUNT ? options->colors : PALETTE_HOT;
 	const char *background = options->bgcolors ? options->bgcolors : palette_background_default(svg->palette);
 	if (!palette_background(background, svg->background))
 		return say_usage(&command_flame, "--bgcolors must be yellow, blue, green, grey or #rrggbb, not '%s'",
@@ -274,12 +295,10 @@ static int settle_layout(struct run *run)
 	const struct flame_options *options = &run->options;
 	struct svg_options *svg = &run->svg;
 	bool in_order = options->flamechart || options->no_sort;
-	if (options->sort && in_order)
+	if (options->sort != SORT_UNSET && in_order)
 		return say_usage(&command_flame, "--sort and --%s cannot be used together",
 				 options->flamechart ? "flamechart" : "no-sort");
-	svg->order = in_order                                         ? ORDER_INPUT :
-		     options->sort && !strcmp(options->sort, "width") ? ORDER_WIDTH :
-									ORDER_NAME;
+	svg->order = in_order ? ORDER_INPUT : options->sort == SORT_WIDTH ? ORDER_WIDTH : ORDER_NAME;
 	svg->fixed_width = options->width > 0;
 	if (options->width > 0)
 		svg->width = (unsigned)options->width;
@@ -295,9 +314,7 @@ static int settle_layout(struct run *run)
 	svg->truncate_right = options->truncate_text_right;
 	svg->colordiffusion = options->colordiffusion;
 	svg->script = !options->no_javascript;
-	svg->theme = !strcmp(options->theme, "dark")  ? SVG_THEME_DARK :
-		     !strcmp(options->theme, "light") ? SVG_THEME_LIGHT :
-							SVG_THEME_AUTO;
+	svg->theme = options->theme;
 	return -1;
 }
 
@@ -406,7 +423,7 @@ static int draw(struct run *run)
 	if (code >= 0)
 		return code;
 	const char *value = profile_text(&run->profile, run->profile.values[run->tree_options.values[0]].name);
-	if (!run->options.colors && !run->options.bgcolors)
+	if (run->options.colors == PALETTE_COUNT && !run->options.bgcolors)
 		output_colours(&run->svg, &run->profile, value);
 	if (!run->options.title && profile_view_find(value))
 		run->svg.title = profile_view_find(value)->title;
@@ -422,15 +439,7 @@ static int draw(struct run *run)
 static int flame_run(int argc, char **argv)
 {
 	struct run run = {
-		.options =
-			{
-				.input = input_defaults(true),
-				.theme = "auto",
-				.height = 16,
-				.fontsize = 12,
-				.fontwidth = 0.59,
-				.factor = 1,
-			},
+		.options = {.input = input_defaults(true)},
 		.svg = svg_defaults(),
 	};
 	int code = options_parse(&command_flame, argc, argv, &run.options, &run.files);

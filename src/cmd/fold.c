@@ -1,7 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/input.h"
-#include "render/outputs.h"
 #include "cmd/perf_rows.h"
+#include "render/outputs.h"
 
 #include <string.h>
 
@@ -9,17 +9,20 @@ struct fold_options {
 	struct input_options input;
 	const char *output;
 };
+INPUT_FIRST(struct fold_options);
 
 /* clang-format off */
 static const struct option_row fold_rows[] = {
 	{.name = "output", .letter = 'o', .type = OPTION_STRING, .offset = offsetof(struct fold_options, output),
 	 .argument = "FILE", .help = "Write to FILE. Default: standard output."},
-	{.name = "perl", .type = OPTION_FLAG, .offset = INPUT_FIELD(struct fold_options, perl),
+	{.name = "perl", .type = OPTION_FLAG, .offset = INPUT_FIELD(perl),
 	 .help = "Write exactly the output of stackcollapse-perf.pl for perf script text, including its errors."},
-	INPUT_OPTION_ROWS(struct fold_options),
+	{.type = OPTION_TABLE, .table = input_show_rows},
+	{.type = OPTION_TABLE, .table = input_threads_rows},
+	{.type = OPTION_TABLE, .table = input_inline_rows},
+	{.type = OPTION_TABLE, .table = input_take_rows},
 	OPTION_END,
 };
-static const struct option_row fold_perf_rows[] = {PERF_FILE_ROWS, OPTION_END};
 /* clang-format on */
 
 static int run_fold(int argc, char **argv)
@@ -30,7 +33,7 @@ static int run_fold(int argc, char **argv)
 	struct calltree_options tree_options;
 	profile_init(&profile);
 	int result = options_parse(&command_fold, argc, argv, &options, &files);
-	options.input.tidy = !options.input.names || strcmp(options.input.names, "full") != 0;
+	options.input.tidy = options.input.names != INPUT_NAMES_FULL;
 	if (result < 0) {
 		input_confine(&options.input, options.output, NULL);
 		result = input_load(&profile, &options.input, &files, false);
@@ -71,7 +74,7 @@ const struct command command_fold = {
 		"script drops: samples printed on one line, and a last sample that is not followed by an empty "
 		"line. Use --names full to keep full names. Use --perl to write exactly the output of the script.",
 	.options = fold_rows,
-	.perf_options = fold_perf_rows,
+	.perf_options = perf_file_rows,
 	.examples =
 		(const struct command_example[]){
 			{"wick fold perf.data > out.folded", "fold a recording"},

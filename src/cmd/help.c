@@ -218,10 +218,10 @@ int help_print(const struct command *command)
 
 struct help_options {
 	bool manual;
-	const char *completion;
+	enum shell { SHELL_BASH, SHELL_ZSH, SHELL_NONE } completion;
 };
 
-static const char *const shells[] = {"bash", "zsh", NULL};
+static const char *const shells[] = {[SHELL_BASH] = "bash", [SHELL_ZSH] = "zsh", [SHELL_NONE] = NULL};
 
 /* clang-format off */
 static const struct option_row help_options[] = {
@@ -259,11 +259,10 @@ static int help_run(int argc, char **argv)
 		return near ? say_usage(NULL, "unknown command '%s'; did you mean %s?", name, near->name) :
 			      say_usage(NULL, "unknown command '%s'", name);
 	}
-	if (options.completion) {
-		if (!strcmp(options.completion, "zsh"))
-			completion_zsh(&text);
-		else
-			completion_bash(&text);
+	if (options.completion == SHELL_ZSH) {
+		completion_zsh(&text);
+	} else if (options.completion == SHELL_BASH) {
+		completion_bash(&text);
 	} else if (options.manual) {
 		manual_page(&text, topic);
 	} else {

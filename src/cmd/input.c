@@ -13,35 +13,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const input_count_choices[] = {"period", "samples", NULL};
-const char *const input_name_choices[] = {"short", "full", "perf", "raw", NULL};
+const char *const input_count_choices[] = {
+	[INPUT_COUNT_PERIOD] = "period",
+	[INPUT_COUNT_SAMPLES] = "samples",
+	NULL,
+};
+const char *const input_name_choices[] = {
+	[INPUT_NAMES_SHORT] = "short", [INPUT_NAMES_FULL] = "full", [INPUT_NAMES_PERF] = "perf",
+	[INPUT_NAMES_RAW] = "raw",     [INPUT_NAMES_UNSET] = NULL,
+};
 
 const struct command_fact input_exit_codes[] = {MAX_MEMORY_EXIT, {0}};
 
 struct input_options input_defaults(bool merge_threads)
 {
-	return (struct input_options){
-		.comm = true, .inline_frames = true, .cache = true, .demangle = true, .merge_threads = merge_threads};
+	return (struct input_options){.comm = true, .demangle = true, .merge_threads = merge_threads};
 }
 
-enum name_style input_name_style(const char *names)
+enum name_style input_name_style(enum input_names names)
 {
-	if (names && strcmp(names, "perf") == 0)
-		return NAMES_PERF;
-	return names && strcmp(names, "raw") == 0 ? NAMES_RAW : NAMES_FULL;
+	return names == INPUT_NAMES_PERF ? NAMES_PERF : names == INPUT_NAMES_RAW ? NAMES_RAW : NAMES_FULL;
 }
 
-enum label_names input_label_names(const char *names)
+enum label_names input_label_names(enum input_names names)
 {
-	if (!names)
+	if (names == INPUT_NAMES_UNSET)
 		return LABELS_DEFAULT;
-	return strcmp(names, "short") == 0 ? LABELS_SHORT : LABELS_FULL;
+	return names == INPUT_NAMES_SHORT ? LABELS_SHORT : LABELS_FULL;
 }
 
 int input_settle(struct input_options *options)
 {
 	if (!options->demangle)
-		options->names = "raw";
+		options->names = INPUT_NAMES_RAW;
 	return max_memory_apply(options->max_memory);
 }
 

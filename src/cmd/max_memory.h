@@ -6,14 +6,10 @@
 
 #include <stdint.h>
 
-/* clang-format off */
-/* The row of the option; `at` is the offset of a const char *. */
-#define MAX_MEMORY_ROW(at)                                                                                            \
-	{.name = "max-memory", .type = OPTION_STRING, .offset = (at), .argument = "SIZE",                             \
-	 .help = "Stop with exit code 4 if wick needs more than SIZE of memory: 500M, 2G. A recording ends at a "     \
-		 "third of it and writes its files. Default: a quarter of the memory of the machine, or of the "      \
-		 "limit of its cgroup; at least 256M if there is so much."}
+/* The row of the option, for OPTION_TABLE: the options of the command begin with a struct input_options. */
+extern const struct option_row max_memory_rows[];
 
+/* clang-format off */
 #define MAX_MEMORY_EXIT {"4", "the memory limit was reached (--max-memory)"}
 /* clang-format on */
 

@@ -29,6 +29,8 @@ bool option_help(const struct option_row *row, struct buf *out)
 		buf_char(out, ' ');
 		row->add_help(out);
 	}
+	if (row->initial && !row->initial_described)
+		buf_printf(out, " Default: %s.", row->initial);
 	return true;
 }
 
@@ -55,22 +57,34 @@ static void *field_of(const struct parser *parser, const struct option_row *row)
 	return (char *)parser->fields + row->offset;
 }
 
-static const struct option_row *next_row(const struct command *command, const struct option_row *row)
+/* The first row after `row`, once that was found. Rows of tables stand where the table is. */
+static const struct option_row *next_row(const struct command *command, const struct option_row *table,
+					 const struct option_row *row, bool *found)
 {
-	for (; row->type != OPTION_HEADING || row->help; row++)
-		if (!row->only || strcmp(row->only, command->name) == 0)
-			return row;
+	for (const struct option_row *at = table; at && (at->type != OPTION_HEADING || at->help); at++) {
+		if (at->type == OPTION_TABLE) {
+			const struct option_row *next = next_row(command, at->table, row, found);
+			if (next)
+				return next;
+		} else if (*found && (!at->only || strcmp(at->only, command->name) == 0)) {
+			return at;
+		} else {
+			*found = *found || at == row;
+		}
+	}
 	return NULL;
 }
 
 const struct option_row *option_next(const struct command *command, const struct option_row *row)
 {
-	return next_row(command, row ? row + 1 : command->options);
+	bool found = !row;
+	return next_row(command, command->options, row, &found);
 }
 
 const struct option_row *option_next_perf(const struct command *command, const struct option_row *row)
 {
-	return row || command->perf_options ? next_row(command, row ? row + 1 : command->perf_options) : NULL;
+	bool found = !row;
+	return next_row(command, command->perf_options, row, &found);
 }
 
 /* Over all options: those of the command, --help, those of perf. */
@@ -244,7 +258,7 @@ static int store_choice(struct parser *parser, const char *shown, const struct o
 	unsigned best = suggest_limit(value) + 1;
 	for (const char *const *choice = row->choices; *choice; choice++) {
 		if (!strcmp(*choice, value)) {
-			*(const char **)field_of(parser, row) = *choice;
+			*(int *)field_of(parser, row) = (int)(choice - row->choices);
 			return -1;
 		}
 		unsigned distance = text_distance(value, *choice);
@@ -302,6 +316,7 @@ static int store_value(struct parser *parser, const char *shown, const struct op
 	case OPTION_FLAG:
 	case OPTION_IGNORED:
 	case OPTION_REFUSED:
+	case OPTION_TABLE:
 		break;
 	}
 	return -1;
@@ -455,11 +470,31 @@ static void release_lists(const struct parser *parser)
 	option_list_release(parser->arguments);
 }
 
+static void set_initial(struct parser *parser, const struct option_row *row)
+{
+	if (row->type == OPTION_CHOICE && !row->initial) {
+		int count = 0;
+		while (row->choices[count])
+			count++;
+		*(int *)field_of(parser, row) = count;
+	} else if (row->initial && row->type == OPTION_FLAG) {
+		*(bool *)field_of(parser, row) = !strcmp(row->initial, "on");
+	} else if (row->initial && row->type == OPTION_INT) {
+		*(long long *)field_of(parser, row) = strtoll(row->initial, NULL, 10); /* -1 may be out of range */
+	} else if (row->initial && row->type == OPTION_NUMBER) {
+		*(double *)field_of(parser, row) = strtod(row->initial, NULL);
+	} else if (row->initial) {
+		store_value(parser, row->name, row, row->initial);
+	}
+}
+
 int options_parse(const struct command *command, int argc, char **argv, void *fields, struct option_list *arguments)
 {
 	struct parser parser = {command, argc, argv, 1, fields, arguments};
 	bool options_ended = false;
 	int code = -1;
+	for (const struct option_row *row = NULL; (row = next_option(command, row));)
+		set_initial(&parser, row);
 	while (code < 0 && parser.at < argc) {
 		const char *text = argv[parser.at++];
 		code = take_argument(&parser, text, &options_ended);

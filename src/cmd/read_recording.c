@@ -185,7 +185,7 @@ int recording_load(struct input_head *head, const char *path, const struct input
 	struct err err = {0};
 	struct collect_options collect = {
 		.threads = (unsigned)options->threads,
-		.count_samples = options->count && strcmp(options->count, "samples") == 0,
+		.count_samples = options->count == INPUT_COUNT_SAMPLES,
 		.keep_order = use->keep_order,
 		.each = use->each ? pass_stack : NULL,
 		.each_context = &loading,

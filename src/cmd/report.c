@@ -10,25 +10,28 @@
 
 struct report_options {
 	struct input_options input;
-	const char *by, *sort, *format, *output, *call_graph;
+	const char *by; /* a name: of a row, or of a label */
+	int by_choice; /* of by_choices */
+	enum report_format_id format;
+	const char *sort, *output, *call_graph;
 	bool header, tree, bottom_up, json, csv;
 	bool children, no_children; /* of perf report */
 	double min_percent;
 	double table_percent; /* rows below it are left out of tables */
 	long long max_depth, limit, width;
 };
+INPUT_FIRST(struct report_options);
 
 static const char *const by_choices[] = {"function", "module", "thread", "comm", "process", "cpu",
 					 "cgroup",   "symbol", "dso",    "tid",  "pid",     NULL};
 static const char *const sort_choices[] = {"self", "total", "name", NULL};
-static const char *const format_choices[] = {"text", "json", "csv", NULL};
 
 #define FIELD(field) offsetof(struct report_options, field)
 static const struct option_row report_rows[] = {
 	{.type = OPTION_HEADING, .help = "What to show"},
 	{.name = "by",
 	 .type = OPTION_CHOICE,
-	 .offset = FIELD(by),
+	 .offset = FIELD(by_choice),
 	 .argument = "WHAT",
 	 .choices = by_choices,
 	 .help = "Group samples by WHAT. Default: function. thread: comm-pid/tid, as far as known. comm: threads "
@@ -60,6 +63,8 @@ static const struct option_row report_rows[] = {
 	 .argument = "N",
 	 .min = 0,
 	 .max = 1e9,
+	 .initial = "-1", /* not given */
+	 .initial_described = true,
 	 .help = "Show at most N rows, in trees at most N callees of each function; 0: all. Default: 30 for tables "
 		 "as text, otherwise all."},
 	{.name = "min-percent",
@@ -67,6 +72,8 @@ static const struct option_row report_rows[] = {
 	 .offset = FIELD(min_percent),
 	 .argument = "P",
 	 .max = 100,
+	 .initial = "-1", /* not given */
+	 .initial_described = true,
 	 .help = "Omit tree branches and table rows below P percent of the total, and count them. Default: 0.5 for "
 		 "trees as text, otherwise 0."},
 	{.name = "max-depth",
@@ -75,13 +82,14 @@ static const struct option_row report_rows[] = {
 	 .argument = "N",
 	 .min = 0,
 	 .max = 1e9,
-	 .help = "Omit tree levels below depth N; 0: no limit. Default: 0."},
+	 .help = "Omit tree levels below depth N; 0: no limit.",
+	 .initial = "0"},
 	{.type = OPTION_HEADING, .help = "Output"},
 	{.name = "format",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(format),
 	 .argument = "FORMAT",
-	 .choices = format_choices,
+	 .choices = report_format_names,
 	 .help = "Output format. Default: text."},
 	{.name = "json", .type = OPTION_FLAG, .offset = FIELD(json), .help = "The same as --format json."},
 	{.name = "csv", .type = OPTION_FLAG, .offset = FIELD(csv), .help = "The same as --format csv."},
@@ -97,10 +105,15 @@ static const struct option_row report_rows[] = {
 	 .argument = "COLUMNS",
 	 .min = 0,
 	 .max = 100000,
+	 .initial = "-1", /* not given */
+	 .initial_described = true,
 	 .help = "Shorten names so that lines fit into COLUMNS; 0: do not shorten. Default: the width of the "
 		 "terminal, or 0 if the output is not a terminal."},
 	/* -n of perf report is another. */
-	INPUT_OPTION_ROWS_LETTER(struct report_options, 0),
+	{.type = OPTION_TABLE, .table = input_show_rows},
+	{.type = OPTION_TABLE, .table = input_threads_long_rows},
+	{.type = OPTION_TABLE, .table = input_inline_rows},
+	{.type = OPTION_TABLE, .table = input_take_rows},
 	OPTION_END,
 };
 
@@ -111,7 +124,7 @@ static const char *const call_graph_choices[] = {"none",   "graph",  "fractal", 
 #define NO_BRANCHES "wick does not read branch records; use perf report"
 #define NO_LISTS "wick report shows only samples; use perf report"
 static const struct option_row report_perf_rows[] = {
-	PERF_READING_ROWS(struct report_options),
+	{.type = OPTION_TABLE, .table = perf_reading_rows},
 	{PERF_IGNORED("stdio")},
 	{PERF_IGNORED("stdio2")},
 	{PERF_IGNORED("show-nr-samples"), .letter = 'n', .help = "Ignored. The number of samples is always shown."},
@@ -275,6 +288,7 @@ static int settle_call_graph(struct report_options *options)
 static int settle(struct report_options *options)
 {
 	const struct command *command = &command_report;
+	options->by = by_choices[options->by_choice];
 	int code = settle_sort(options);
 	if (code < 0)
 		code = settle_call_graph(options);
@@ -287,17 +301,15 @@ static int settle(struct report_options *options)
 		return say_usage(command, "--by %s has no tree: trees show functions", options->by);
 	if (options->json && options->csv)
 		return say_usage(command, "--json and --csv cannot be used together");
-	if (options->format &&
-	    ((options->json && !is(options->format, "json")) || (options->csv && !is(options->format, "csv"))))
-		return say_usage(command, "--format %s and --%s cannot be used together", options->format,
-				 options->json ? "json" : "csv");
-	if (options->json)
-		options->format = "json";
-	if (options->csv)
-		options->format = "csv";
-	if (!options->format)
-		options->format = "text";
-	bool text = is(options->format, "text");
+	enum report_format_id flag = options->json ? REPORT_JSON : options->csv ? REPORT_CSV : REPORT_FORMAT_COUNT;
+	if (flag != REPORT_FORMAT_COUNT && options->format != REPORT_FORMAT_COUNT && options->format != flag)
+		return say_usage(command, "--format %s and --%s cannot be used together",
+				 report_format_names[options->format], report_format_names[flag]);
+	if (flag != REPORT_FORMAT_COUNT)
+		options->format = flag;
+	if (options->format == REPORT_FORMAT_COUNT)
+		options->format = REPORT_TEXT;
+	bool text = options->format == REPORT_TEXT;
 	options->by = plain_name(options->by);
 	options->input.label_cpu = is(options->by, LABEL_CPU);
 	options->input.label_cgroup = is(options->by, LABEL_CGROUP);
@@ -339,12 +351,8 @@ static void write_tree(struct run *run)
 	report->heading = options->bottom_up ? "Function, with its callers below" :
 					       "Function, with its callees "
 					       "below";
-	if (is(options->format, "json"))
-		report_json_tree(report, &tree, &lines, &run->out);
-	else if (is(options->format, "csv"))
-		report_csv_tree(report, &tree, &lines, &run->out);
-	else
-		report_text_tree(report, &tree, &lines, options->bottom_up, &run->out);
+	report->bottom_up = options->bottom_up;
+	report_formats[options->format]->tree(report, &tree, &lines, &run->out);
 	tree_lines_release(&lines);
 	calltree_release(&tree);
 }
@@ -446,7 +454,7 @@ static void write_table(struct run *run)
 	const struct report_options *options = &run->options;
 	run->report.samples = report_wants_samples(&run->profile, run->report.value);
 	/* Programs that read a report get the functions as they are. */
-	if (is(options->by, "function") && is(options->format, "text") &&
+	if (is(options->by, "function") && options->format == REPORT_TEXT &&
 	    own_code_applies(&run->profile, run->report.value))
 		own_code_apply(&run->profile, run->report.value);
 	fill_table(run, &table, &tree);
@@ -457,12 +465,7 @@ static void write_table(struct run *run)
 	CLEANUP_BUF struct buf rest = {0};
 	if (options->table_percent > 0 && order != FUNCTIONS_BY_NAME)
 		limit_by_percent(run, &table, order == FUNCTIONS_BY_TOTAL, &rest);
-	if (is(options->format, "json"))
-		report_json_table(&run->report, &table, &run->out);
-	else if (is(options->format, "csv"))
-		report_csv_table(&run->report, &table, &run->out);
-	else
-		report_text_table(&run->report, &table, &run->out);
+	report_formats[options->format]->table(&run->report, &table, &run->out);
 	function_table_release(&table);
 	calltree_release(&tree);
 }
@@ -474,7 +477,7 @@ static int report_loaded(struct run *run)
 	int code = input_tree_options(&run->profile, &options->input, &run->tree_options);
 	if (code >= 0)
 		return code;
-	if (is(options->format, "text"))
+	if (options->format == REPORT_TEXT)
 		run->tree_options.names = label_names_of_table(run->tree_options.names);
 	if (run->profile.differential) {
 		run->tree_options.values[0] = run->tree_options.values[1];
@@ -498,7 +501,7 @@ static int report_loaded(struct run *run)
 
 static int report_run(int argc, char **argv)
 {
-	struct run run = {.options = {.input = input_defaults(true), .min_percent = -1, .limit = -1, .width = -1}};
+	struct run run = {.options = {.input = input_defaults(true)}};
 	CLEANUP_BUF struct buf last = {0};
 	int code = options_parse(&command_report, argc, argv, &run.options, &run.files);
 	if (code >= 0)

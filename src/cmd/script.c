@@ -12,6 +12,7 @@ struct script_options {
 	bool header, header_only;
 	struct script_format format;
 };
+INPUT_FIRST(struct script_options);
 
 #define NO_SCRIPTS "wick does not run scripts of perf; for flame graphs use wick flame"
 #define NO_RECORDS "wick prints only samples; for other records use perf script"
@@ -20,12 +21,19 @@ struct script_options {
 static const struct option_row script_rows[] = {
 	{.name = "output", .letter = 'o', .type = OPTION_STRING, .offset = offsetof(struct script_options, output),
 	 .argument = "FILE", .help = "Write to FILE. Default: standard output."},
-	INPUT_TAKE_ROWS(struct script_options, "."),
-	{.name = "comm", .type = OPTION_LIST, .offset = INPUT_FIELD(struct script_options, comms),
+	{.name = "inline",
+	 .type = OPTION_FLAG,
+	 .offset = INPUT_FIELD(inline_frames),
+	 .negatable = true,
+	 .given = INPUT_FIELD(uninline),
+	 .help = "Show inlined functions as separate frames.",
+	 .initial = "on"},
+	{.type = OPTION_TABLE, .table = input_take_rows},
+	{.name = "comm", .type = OPTION_LIST, .offset = INPUT_FIELD(comms),
 	 .argument = "PATTERN", .help = "Select threads whose name matches a shell pattern."},
-	{.name = "pid", .type = OPTION_LIST, .offset = INPUT_FIELD(struct script_options, pids), .argument = "LIST",
+	{.name = "pid", .type = OPTION_LIST, .offset = INPUT_FIELD(pids), .argument = "LIST",
 	 .help = "Select processes: 12,13."},
-	{.name = "tid", .type = OPTION_LIST, .offset = INPUT_FIELD(struct script_options, tids), .argument = "LIST",
+	{.name = "tid", .type = OPTION_LIST, .offset = INPUT_FIELD(tids), .argument = "LIST",
 	 .help = "Select threads: 12,13."},
 	{.type = OPTION_HEADING, .help = "Layout, like perf script"},
 	{.name = "fields", .letter = 'F', .type = OPTION_STRING, .offset = offsetof(struct script_options, fields),
@@ -42,7 +50,7 @@ static const struct option_row script_rows[] = {
 	OPTION_END,
 };
 static const struct option_row script_perf_rows[] = {
-	PERF_READING_ROWS(struct script_options),
+	{.type = OPTION_TABLE, .table = perf_reading_rows},
 	{PERF_IGNORED("show-info"), .letter = 'I'},
 	{PERF_IGNORED("debug-mode")},
 	{PERF_REFUSED("script", NO_SCRIPTS), .letter = 's'},

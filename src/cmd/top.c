@@ -3,7 +3,8 @@
 
 static int run_top(int argc, char **argv)
 {
-	struct record_run run = {.called_as = &command_top, .options = record_defaults(), .no_files = true};
+	struct record_run run = {
+		.called_as = &command_top, .options = {.input = input_defaults(true)}, .no_files = true};
 	run.options.live = true;
 	return record_main(&run, argc, argv);
 }

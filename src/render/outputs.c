@@ -116,7 +116,7 @@ void output_functions(struct report *report, const struct profile *profile, cons
 	report->total = profile_total(profile, report->value);
 	report->kind = "functions";
 	report->heading = "Function";
-	report_text_table(report, &table, out);
+	report_text.table(report, &table, out);
 	function_table_release(&table);
 	calltree_release(&tree);
 	profile_release(&waits);

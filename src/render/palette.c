@@ -14,14 +14,6 @@ const char *const palette_names[] = {
 	[PALETTE_ORANGE] = "orange", [PALETTE_SAFE] = "safe", [PALETTE_STATE] = "state",   [PALETTE_COUNT] = NULL,
 };
 
-enum palette palette_find(const char *name)
-{
-	for (enum palette i = 0; i < PALETTE_COUNT; i++)
-		if (!strcmp(palette_names[i], name))
-			return i;
-	return PALETTE_COUNT;
-}
-
 const char *name_kind_text(enum name_kind kind)
 {
 	static const char *const texts[KIND_COUNT] = {

@@ -39,8 +39,6 @@ enum palette {
 
 /* Names of the palettes by number, ended by NULL: the choices of --colors. */
 extern const char *const palette_names[];
-/* The palette of that name, or PALETTE_COUNT. */
-enum palette palette_find(const char *name);
 
 /* How the shade of a function is picked among those of its hue. */
 enum shade_method {

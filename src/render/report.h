@@ -24,13 +24,11 @@ struct report {
 	int width; /* columns to fit into; 0: lines may be of any length */
 	bool brief; /* the number of samples is only at the top, and messages say what the samples miss */
 	bool colour;
+	bool bottom_up; /* of trees: they were built in reverse */
 };
 
 /* True when what samples weigh differs from how many they are, and their number is known. */
 bool report_wants_samples(const struct profile *profile, value_id value);
-void report_text_table(const struct report *report, const struct function_table *table, struct outfile *out);
-void report_json_table(const struct report *report, const struct function_table *table, struct outfile *out);
-void report_csv_table(const struct report *report, const struct function_table *table, struct outfile *out);
 
 /*
  * A line of a pruned call tree. Only forks indent: a node that is the only line below its caller stands on the caller's
@@ -67,15 +65,27 @@ struct tree_pruning {
 void tree_lines_build(struct tree_lines *lines, const struct calltree *tree, const struct tree_pruning *pruning);
 void tree_lines_release(struct tree_lines *lines);
 
-/* `lines` are of `tree`, whose root is not among them. `bottom_up`: the tree was built in reverse. */
-void report_text_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
-		      bool bottom_up, struct outfile *out);
 /* One line of it, without the newline. `open` has max_level + 1 elements, and lines are asked for in their order. */
 void report_tree_line(struct buf *out, const struct report *report, const struct calltree *tree,
 		      const struct tree_lines *lines, size_t at, bool *open, bool bottom_up);
-void report_json_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
-		      struct outfile *out);
-void report_csv_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
+
+/* A new format is a file that defines its row, and a line in REPORT_FORMATS. */
+struct report_format {
+	void (*table)(const struct report *report, const struct function_table *table, struct outfile *out);
+	/* `lines` are of `tree`, whose root is not among them. */
+	void (*tree)(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
 		     struct outfile *out);
+};
+
+/* REPORT_TEXT is the number of report_text, and so on; in the order of the help. */
+#define REPORT_FORMATS(format) format(TEXT, text) format(JSON, json) format(CSV, csv)
+#define REPORT_ID(id, row) REPORT_##id,
+enum report_format_id { REPORT_FORMATS(REPORT_ID) REPORT_FORMAT_COUNT };
+#undef REPORT_ID
+#define REPORT_ROW(id, row) extern const struct report_format report_##row;
+REPORT_FORMATS(REPORT_ROW)
+#undef REPORT_ROW
+extern const struct report_format *const report_formats[REPORT_FORMAT_COUNT];
+extern const char *const report_format_names[REPORT_FORMAT_COUNT + 1]; /* ended by NULL: the choices of --format */
 
 #endif

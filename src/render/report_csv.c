@@ -26,7 +26,7 @@ static void flush(struct buf *text, struct outfile *out)
 	buf_clear(text);
 }
 
-void report_csv_table(const struct report *report, const struct function_table *table, struct outfile *out)
+static void write_table(const struct report *report, const struct function_table *table, struct outfile *out)
 {
 	struct buf text CLEANUP_BUF = {0};
 	size_t rows = report->limit && report->limit < table->count ? report->limit : table->count;
@@ -41,8 +41,8 @@ void report_csv_table(const struct report *report, const struct function_table *
 	flush(&text, out);
 }
 
-void report_csv_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
-		     struct outfile *out)
+static void write_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
+		       struct outfile *out)
 {
 	struct buf text CLEANUP_BUF = {0};
 	buf_str(&text, "depth,self,self_percent,total,total_percent,module,name\n");
@@ -59,3 +59,5 @@ void report_csv_tree(const struct report *report, const struct calltree *tree, c
 	}
 	flush(&text, out);
 }
+
+const struct report_format report_csv = {.table = write_table, .tree = write_tree};

@@ -80,7 +80,7 @@ static void flush(struct buf *text, struct outfile *out)
 	buf_clear(text);
 }
 
-void report_json_table(const struct report *report, const struct function_table *table, struct outfile *out)
+static void write_table(const struct report *report, const struct function_table *table, struct outfile *out)
 {
 	struct buf text CLEANUP_BUF = {0};
 	int64_t left_out = 0;
@@ -105,8 +105,8 @@ void report_json_table(const struct report *report, const struct function_table 
  * Nodes are listed in preorder with the row of their parent: stacks can be deeper than the nesting that JSON readers
  * allow.
  */
-void report_json_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
-		      struct outfile *out)
+static void write_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
+		       struct outfile *out)
 {
 	struct buf text CLEANUP_BUF = {0};
 	uint32_t *row_of CLEANUP_FREE = mem_alloc((lines->count + 1) * sizeof *row_of);
@@ -135,3 +135,5 @@ void report_json_tree(const struct report *report, const struct calltree *tree, 
 	add_foot(&text, report, left_out, left_out_weight);
 	flush(&text, out);
 }
+
+const struct report_format report_json = {.table = write_table, .tree = write_tree};

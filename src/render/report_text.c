@@ -323,7 +323,7 @@ static void flush(struct buf *text, struct outfile *out)
 	buf_clear(text);
 }
 
-void report_text_table(const struct report *report, const struct function_table *table, struct outfile *out)
+static void write_table(const struct report *report, const struct function_table *table, struct outfile *out)
 {
 	struct buf text CLEANUP_BUF = {0};
 	size_t rows = report->limit && report->limit < table->count ? report->limit : table->count;
@@ -421,14 +421,14 @@ void report_tree_line(struct buf *out, const struct report *report, const struct
 	add_tree_name(out, report, tree, line, used);
 }
 
-void report_text_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
-		      bool bottom_up, struct outfile *out)
+static void write_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
+		       struct outfile *out)
 {
 	struct buf text CLEANUP_BUF = {0};
 	add_head(&text, report);
 	screen_style(&text, report->colour, STYLE_BOLD);
-	screen_right(&text, bottom_up ? "Share" : "Total", PERCENT_COLUMNS);
-	if (!bottom_up) {
+	screen_right(&text, report->bottom_up ? "Share" : "Total", PERCENT_COLUMNS);
+	if (!report->bottom_up) {
 		buf_str(&text, "  ");
 		screen_right(&text, "Self", PERCENT_COLUMNS);
 	}
@@ -437,10 +437,24 @@ void report_text_tree(const struct report *report, const struct calltree *tree, 
 	buf_char(&text, '\n');
 	bool *open CLEANUP_FREE = mem_zalloc((size_t)lines->max_level + 1, sizeof *open);
 	for (size_t i = 0; i < lines->count; i++) {
-		report_tree_line(&text, report, tree, lines, i, open, bottom_up);
+		report_tree_line(&text, report, tree, lines, i, open, report->bottom_up);
 		buf_char(&text, '\n');
 		flush(&text, out);
 	}
 	add_foot(&text, report);
 	flush(&text, out);
 }
+
+const struct report_format report_text = {.table = write_table, .tree = write_tree};
+
+const struct report_format *const report_formats[REPORT_FORMAT_COUNT] = {
+#define REPORT_ROW(id, row) [REPORT_##id] = &report_##row,
+	REPORT_FORMATS(REPORT_ROW)
+#undef REPORT_ROW
+};
+
+const char *const report_format_names[REPORT_FORMAT_COUNT + 1] = {
+#define REPORT_NAME(id, row) [REPORT_##id] = #row,
+	REPORT_FORMATS(REPORT_NAME)
+#undef REPORT_NAME
+};

@@ -8,15 +8,23 @@
 
 struct fields {
 	bool plain, on;
-	const char *text, *choice;
-	long long whole;
+	const char *text;
+	int choice, shade;
+	long long whole, size;
 	double number;
+	bool used;
 	struct option_list list, rest;
 };
 
 static const char *const choices[] = {"red", "green", "blue", NULL};
 #define AT(field) .offset = offsetof(struct fields, field)
 /* clang-format off */
+static const struct option_row shared_rows[] = {
+	{.name = "shade", .type = OPTION_CHOICE, AT(shade), .argument = "COLOUR", .choices = choices, .help = "Shade.",
+	 .initial = "blue"},
+	{.name = "use", .type = OPTION_FLAG, AT(used), .negatable = true, .help = "Use it.", .initial = "on"},
+	OPTION_END,
+};
 static const struct option_row rows[] = {
 	{.type = OPTION_HEADING, .help = "Group"},
 	{.name = "plain", .letter = 'p', .type = OPTION_FLAG, AT(plain), .help = "h"},
@@ -29,6 +37,9 @@ static const struct option_row rows[] = {
 	{.name = "number", .type = OPTION_NUMBER, AT(number), .argument = "N", .help = "h"},
 	{.name = "list", .type = OPTION_LIST, AT(list), .argument = "X", .help = "h"},
 	{.name = "rest", .type = OPTION_REST, AT(rest), .argument = "FILE", .help = "h"},
+	{.type = OPTION_TABLE, .table = shared_rows},
+	{.name = "size", .type = OPTION_INT, AT(size), .argument = "N", .min = 0, .max = 9, .help = "Size. Default: any.",
+	 .initial = "-1", .initial_described = true},
 	{.name = "plaintext", .type = OPTION_FLAG, AT(plain), .hidden = true, .help = "h"},
 	OPTION_END,
 };
@@ -89,7 +100,7 @@ static void values_come_next_or_after_an_equals_sign(void **state)
 	assert_string_equal(fields.text, "a b");
 	assert_int_equal(fields.whole, -3);
 	assert_true(fields.number == 25);
-	assert_string_equal(fields.choice, "green");
+	assert_int_equal(fields.choice, 1);
 	assert_int_equal(arguments.count, 1);
 	assert_string_equal(arguments.items[0], "file");
 	assert_null(arguments.items[1]);
@@ -200,6 +211,53 @@ static void two_dashes_end_the_options(void **state)
 	assert_string_equal(arguments.items[2], "--");
 }
 
+static void fields_have_initial_values(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("file"), -1);
+	assert_int_equal(fields.choice, 3); /* the number of choices: none */
+	assert_int_equal(fields.shade, 2);
+	assert_int_equal(fields.size, -1);
+	assert_true(fields.used);
+	assert_int_equal(PARSE("--shade", "red", "--no-use", "--size=0", "--choice", "red"), -1);
+	assert_int_equal(fields.choice, 0);
+	assert_int_equal(fields.shade, 0);
+	assert_int_equal(fields.size, 0);
+	assert_false(fields.used);
+}
+
+static void help_ends_with_the_initial_value(void **state)
+{
+	(void)state;
+	const char *const texts[][2] = {{"shade", "Shade. Default: blue."},
+					{"use", "Use it. Default: on."},
+					{"size", "Size. Default: any."},
+					{"plain", "h"}};
+	size_t found = 0;
+	for (const struct option_row *row = NULL; (row = option_next(&command, row));)
+		for (size_t i = 0; row->name && i < sizeof texts / sizeof *texts; i++)
+			if (!strcmp(row->name, texts[i][0])) {
+				CLEANUP_BUF struct buf help = {0};
+				option_help(row, &help);
+				assert_string_equal(help.data, texts[i][1]);
+				found++;
+			}
+	assert_int_equal(found, 4);
+}
+
+static void rows_of_a_table_stand_where_it_is(void **state)
+{
+	(void)state;
+	const struct option_row *row = option_next(&command, NULL);
+	while (row && (!row->name || strcmp(row->name, "rest") != 0))
+		row = option_next(&command, row);
+	assert_non_null(row);
+	row = option_next(&command, row);
+	assert_string_equal(row->name, "shade");
+	row = option_next(&command, option_next(&command, row));
+	assert_string_equal(row->name, "size");
+}
+
 /* What every table must have so that help, man page and completion say something useful. */
 static void tables_are_complete(void **state)
 {
@@ -208,8 +266,8 @@ static void tables_are_complete(void **state)
 		assert_true(strlen(commands[c]->summary) > 0 && strlen(commands[c]->summary) <= 66);
 		assert_non_null(commands[c]->description);
 		assert_true(commands[c]->examples && commands[c]->examples[0].command);
-		const struct option_row *first = commands[c]->options;
-		for (const struct option_row *row = first; row->type != OPTION_HEADING || row->help; row++) {
+		const struct option_row *first = option_next(commands[c], NULL);
+		for (const struct option_row *row = first; row; row = option_next(commands[c], row)) {
 			if (row->type == OPTION_HEADING)
 				continue;
 			if (!row->help || strlen(row->help) < 10)
@@ -221,7 +279,8 @@ static void tables_are_complete(void **state)
 				fail_msg("%s --%s: choices and type disagree", commands[c]->name, row->name);
 			if (row->negatable && row->type != OPTION_FLAG)
 				fail_msg("%s --%s: only flags can be negated", commands[c]->name, row->name);
-			for (const struct option_row *other = first; other < row; other++) {
+			for (const struct option_row *other = first; other != row;
+			     other = option_next(commands[c], other)) {
 				if (other->type == OPTION_HEADING)
 					continue;
 				if (!strcmp(other->name, row->name) || (row->letter && other->letter == row->letter))
@@ -251,7 +310,8 @@ static void tables_for_perf_are_complete(void **state)
 				fail_msg("%s --%s is refused without a word", commands[c]->name, row->name);
 			if (has_letter(commands[c], row->letter))
 				fail_msg("%s -%c has another meaning", commands[c]->name, row->letter);
-			for (const struct option_row *other = first; other < row; other++)
+			for (const struct option_row *other = first; other != row;
+			     other = option_next_perf(commands[c], other))
 				if (!strcmp(other->name, row->name) || (row->letter && other->letter == row->letter))
 					fail_msg("%s --%s is there twice", commands[c]->name, row->name);
 		}
@@ -289,6 +349,9 @@ int main(void)
 		TEST(bad_values_are_refused),
 		TEST(lists_collect),
 		TEST(two_dashes_end_the_options),
+		TEST(fields_have_initial_values),
+		TEST(help_ends_with_the_initial_value),
+		TEST(rows_of_a_table_stand_where_it_is),
 		TEST(tables_are_complete),
 		TEST(tables_for_perf_are_complete),
 		TEST(help_fits_the_width),

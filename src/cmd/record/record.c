@@ -70,7 +70,7 @@ static int open_recorder(struct record_run *run, struct err *err)
 		.wakers = options->waker,
 		.min_block = record_min_block(options),
 		.max_block = record_max_block(options),
-		.engine = record_engine(options),
+		.engine = options->engine,
 		.timeline = options->timeline,
 		.kernel_memory = (uint32_t)options->kernel_memory,
 		.call_graph = record_call_graph(options),
@@ -341,7 +341,7 @@ int record_main(struct record_run *run, int argc, char **argv)
 
 static int run_record(int argc, char **argv)
 {
-	struct record_run run = {.called_as = &command_record, .options = record_defaults()};
+	struct record_run run = {.called_as = &command_record, .options = {.input = input_defaults(true)}};
 	return record_main(&run, argc, argv);
 }
 

@@ -8,8 +8,16 @@
 #define STACK_SIZE_MIN 256
 #define STACK_SIZE_ASKED_MAX 65528 /* what perf takes; a little more than fits beside the rest of a sample */
 
-static const char *const preset_choices[] = {"quick", "default", "detailed", "system", NULL};
-static const char *const engine_choices[] = {"auto", "bpf", "ring", NULL};
+static const char *const preset_choices[] = {
+	[PRESET_QUICK] = "quick",   [PRESET_DEFAULT] = "default", [PRESET_DETAILED] = "detailed",
+	[PRESET_SYSTEM] = "system", [PRESET_UNSET] = NULL,
+};
+static const char *const engine_choices[] = {
+	[ENGINE_AUTO] = "auto",
+	[ENGINE_BPF] = "bpf",
+	[ENGINE_RING] = "ring",
+	NULL,
+};
 static const char *const call_graph_choices[] = {"auto", "dwarf", "fp", "lbr", NULL};
 
 #define FIELD(field) offsetof(struct record_options, field)
@@ -40,7 +48,8 @@ const struct option_row record_rows[] = {
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(inherit),
 	 .negatable = true,
-	 .help = "Include threads and processes started later. Default: on."},
+	 .help = "Include threads and processes started later.",
+	 .initial = "on"},
 
 	{.type = OPTION_HEADING, .help = "How to record"},
 	{.name = "duration",
@@ -75,7 +84,8 @@ const struct option_row record_rows[] = {
 	 .argument = "MICROSECONDS",
 	 .min = 0,
 	 .max = 1e12,
-	 .help = "With -t offcpu: skip shorter waits. Default: 0."},
+	 .help = "With -t offcpu: skip shorter waits.",
+	 .initial = "0"},
 	{.name = "max-block",
 	 .type = OPTION_NUMBER,
 	 .offset = FIELD(max_block),
@@ -87,6 +97,8 @@ const struct option_row record_rows[] = {
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(kernel),
 	 .negatable = true,
+	 .initial = "on",
+	 .initial_described = true,
 	 .help = "Include kernel code. Default: on, if permitted."},
 	{.name = "engine",
 	 .type = OPTION_CHOICE,
@@ -94,8 +106,8 @@ const struct option_row record_rows[] = {
 	 .argument = "WHICH",
 	 .choices = engine_choices,
 	 .help = "Where stacks are unwound. bpf: in the kernel, by BPF programs that also count them; needs root, or "
-		 "CAP_BPF and CAP_PERFMON. ring: in user space, from copies of the stacks. auto: bpf if permitted. "
-		 "Default: auto."},
+		 "CAP_BPF and CAP_PERFMON. ring: in user space, from copies of the stacks. auto: bpf if permitted.",
+	 .initial = "auto"},
 	{.name = "timeline",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(timeline),
@@ -116,10 +128,10 @@ const struct option_row record_rows[] = {
 	 .help = "With the BPF engine: approximate limit of kernel memory for unwind tables and counts. With a lower "
 		 "limit, unused tables are removed and more stacks are unwound in user space. Default: 160; most of "
 		 "it is allocated only if needed."},
-	MAX_MEMORY_ROW(FIELD(input.max_memory)),
+	{.type = OPTION_TABLE, .table = max_memory_rows},
 	{WHOLE("max-depth", max_depth, "FRAMES", 1, 65536), .help = "Truncate stacks deeper than this. Default: 1024."},
 	{TEXT("delay", delay_text, "MS"), .letter = 'D',
-	 .help = "Wait this many milliseconds before taking samples; also with a unit: 2s. Default: 0."},
+	 .help = "Wait this many milliseconds before taking samples; also with a unit: 2s.", .initial = "0"},
 	{.name = "preset",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(preset),
@@ -145,7 +157,7 @@ const struct option_row record_rows[] = {
 	 .offset = FIELD(live),
 	 .only = "record",
 	 .help = "Show the screen of wick top while recording."},
-	{WHOLE("window", window, "SECONDS", 0, 60),
+	{WHOLE("window", window, "SECONDS", 0, 60), .initial = "-1", .initial_described = true,
 	 .help = "Time shown on the screen; 0: since the start. The key w changes it. Default: 10 for wick top, 0 "
 		 "for --live."},
 	{.name = "refresh",
@@ -154,7 +166,8 @@ const struct option_row record_rows[] = {
 	 .argument = "SECONDS",
 	 .min = 0.1,
 	 .max = 10,
-	 .help = "Interval between screen updates. Default: 1."},
+	 .help = "Interval between screen updates.",
+	 .initial = "1"},
 	{.name = "quiet",
 	 .only = "record",
 	 .letter = 'q',
@@ -178,29 +191,20 @@ const struct option_row record_rows[] = {
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(input.inline_frames),
 	 .negatable = true,
-	 .help = "Show inlined functions. Default: on."},
+	 .help = "Show inlined functions.",
+	 .initial = "on"},
 	{.name = "cache",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(input.cache),
 	 .negatable = true,
-	 .help = "Keep unwind tables and function names in ~/.cache/wick. Default: on."},
+	 .help = "Keep unwind tables and function names in ~/.cache/wick.",
+	 .initial = "on"},
 	OPTION_END,
 };
 #undef FIELD
 #undef TEXT
 #undef LIST
 #undef WHOLE
-
-struct record_options record_defaults(void)
-{
-	return (struct record_options){
-		.input = input_defaults(true),
-		.kernel = true,
-		.inherit = true,
-		.window = -1,
-		.refresh = 1,
-	};
-}
 
 void record_options_release(struct record_options *options)
 {
@@ -314,23 +318,22 @@ int record_settle_options(struct record_options *options, const struct command *
 		code = environment_number(called_as, "SAMPLING_FREQ", 1e6, &frequency);
 	if (code >= 0)
 		return code;
-	if (options->preset) {
-		bool detailed = !strcmp(options->preset, "detailed");
-		duration = !strcmp(options->preset, "quick") ? 5 : detailed ? 20 : 10;
-		frequency = detailed ? 997 : 99;
+	static const struct {
+		double duration, frequency;
+	} presets[] = {[PRESET_QUICK] = {5, 99},
+		       [PRESET_DEFAULT] = {10, 99},
+		       [PRESET_DETAILED] = {20, 997},
+		       [PRESET_SYSTEM] = {10, 99}};
+	if (options->preset != PRESET_UNSET) {
+		duration = presets[options->preset].duration;
+		frequency = presets[options->preset].frequency;
 	}
-	options->duration_from = options->duration ? "-d" : options->preset ? "--preset" : "DURATION";
+	options->duration_from = options->duration ? "-d" : options->preset != PRESET_UNSET ? "--preset" : "DURATION";
 	if (!options->duration)
 		options->duration = duration;
 	if (!options->frequency)
 		options->frequency = frequency >= 1 ? (long long)frequency : 99;
 	return -1;
-}
-
-enum engine_wish record_engine(const struct record_options *options)
-{
-	const char *name = options->engine;
-	return name && !strcmp(name, "bpf") ? ENGINE_BPF : name && !strcmp(name, "ring") ? ENGINE_RING : ENGINE_AUTO;
 }
 
 enum call_graph record_call_graph(const struct record_options *options)

@@ -6,11 +6,16 @@
 #include "cmd/input.h"
 #include "engine/engine_choice.h"
 
+enum record_preset { PRESET_QUICK, PRESET_DEFAULT, PRESET_DETAILED, PRESET_SYSTEM, PRESET_UNSET };
+
 struct record_options {
 	struct input_options input; /* only how names are shown */
 	struct option_list pids, tids, names, events, types;
-	const char *user, *cgroup, *cpus, *preset, *call_graph, *engine, *output, *format, *weight, *delay_text;
-	const char *compression, *clock; /* of perf record */
+	const char *user, *cgroup, *cpus, *call_graph, *output, *format, *weight, *delay_text;
+	enum record_preset preset;
+	enum engine_wish engine;
+	const char *compression; /* of perf record */
+	int clock; /* of perf record: all choices are the same */
 	const char *duration_from; /* what set it: "-d"; NULL: nothing */
 	double min_block, max_block; /* microseconds */
 	double duration, delay, refresh; /* seconds */
@@ -19,6 +24,7 @@ struct record_options {
 	bool all, kernel, inherit, timeline, compress, quiet, verbose, live, waker;
 	bool no_inherit, all_user, off_cpu; /* of perf record */
 };
+INPUT_FIRST(struct record_options);
 
 extern const struct option_row record_rows[], record_perf_rows[];
 /* Exit codes and variables of record and top. */
@@ -28,13 +34,10 @@ extern const struct command_fact record_exit_codes[], record_environment[];
 void record_endings_help(struct buf *out);
 void record_formats_help(struct buf *out);
 
-/* Before the command line is read. */
-struct record_options record_defaults(void);
-/* After it: the preset, then the environment, for what was not given. -1 to go on, else the exit code to leave with. */
+/* After the command line was read: the preset, then the environment, for what was not given. -1 to go on, else the exit code to leave with. */
 int record_settle_options(struct record_options *options, const struct command *called_as);
 void record_options_release(struct record_options *options);
 
-enum engine_wish record_engine(const struct record_options *options);
 enum call_graph record_call_graph(const struct record_options *options);
 
 #endif

@@ -99,7 +99,7 @@ int record_choose_target(struct record_run *run)
 	join(&run->tids, &options->tids, ",");
 	bool some = run->command.count || options->pids.count || options->tids.count || options->names.count ||
 		    options->user || options->cgroup;
-	if (options->preset && !strcmp(options->preset, "system"))
+	if (options->preset == PRESET_SYSTEM)
 		options->all = true;
 	if (options->cpus && !some)
 		options->all = true;

@@ -1,0 +1,55 @@
+/* Options of perf's commands that several commands of wick take. */
+#include "cmd/perf_rows.h"
+
+#include "cmd/input.h"
+
+const struct option_row perf_file_rows[] = {
+	{.name = "input", .letter = 'i', .type = OPTION_ARGUMENT, .argument = "FILE", .help = "The same as FILE."},
+	{PERF_IGNORED("force"), .letter = 'f'},
+	OPTION_END,
+};
+
+const struct option_row perf_reading_rows[] = {
+	{.type = OPTION_TABLE, .table = perf_file_rows},
+	{PERF_IGNORED("verbose"), .letter = 'v'},
+	{PERF_IGNORED("quiet"), .letter = 'q'},
+	{PERF_IGNORED("demangle-kernel")},
+	{PERF_IGNORED("full-source-path")},
+	{PERF_IGNORED("ignore-vmlinux")},
+	{PERF_IGNORED("modules"), .letter = 'm'},
+	{PERF_IGNORED("max-stack"), .argument = "N"},
+	{.name = "comms",
+	 .letter = 'c',
+	 .type = OPTION_COMMAS,
+	 .offset = INPUT_FIELD(comms),
+	 .argument = "LIST",
+	 .help = "Select threads with these names."},
+	{.name = "dsos",
+	 .letter = 'd',
+	 .type = OPTION_COMMAS,
+	 .offset = INPUT_FIELD(dsos),
+	 .argument = "LIST",
+	 .help = "Select stacks with a frame of these modules."},
+	{.name = "symbols",
+	 .letter = 'S',
+	 .type = OPTION_COMMAS,
+	 .offset = INPUT_FIELD(symbols),
+	 .argument = "LIST",
+	 .help = "Select stacks with these functions."},
+	{.name = "cpu",
+	 .letter = 'C',
+	 .type = OPTION_LIST,
+	 .offset = INPUT_FIELD(cpus),
+	 .argument = "LIST",
+	 .help = "Select samples on these CPUs."},
+	{.name = "demangle",
+	 .type = OPTION_FLAG,
+	 .offset = INPUT_FIELD(demangle),
+	 .negatable = true,
+	 .help = "--no-demangle is the same as --names raw."},
+	{PERF_REFUSED("vmlinux", PERF_NO_KERNEL_FILE), .letter = 'k'},
+	{PERF_REFUSED("kallsyms", PERF_NO_KERNEL_FILE)},
+	{PERF_REFUSED("itrace", PERF_NO_ITRACE)},
+	{PERF_REFUSED("dump-raw-trace", "wick shows only samples; for records use perf script -D"), .letter = 'D'},
+	OPTION_END,
+};
