@@ -1,12 +1,12 @@
 #include "base/term.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SILENT_NS 400000000ull /* work that is done by then shows no line */
@@ -46,13 +46,6 @@ struct progress {
 	bool drawn;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
-}
-
 struct progress *progress_new(const char *what, const char *unit, uint64_t total)
 {
 	const char *terminal = getenv("TERM");
@@ -62,7 +55,7 @@ struct progress *progress_new(const char *what, const char *unit, uint64_t total
 	progress->what = what;
 	progress->unit = unit;
 	progress->total = total;
-	progress->started = now_ns();
+	progress->started = clock_now();
 	atomic_init(&progress->next_draw, progress->started + SILENT_NS);
 	pthread_mutex_init(&progress->drawing, NULL);
 	return progress;
@@ -138,7 +131,7 @@ void progress_add(struct progress *progress, uint64_t done)
 	if (!progress)
 		return;
 	atomic_fetch_add(&progress->done, done);
-	uint64_t now = now_ns();
+	uint64_t now = clock_now();
 	/* Whoever finds another thread drawing goes on with its work. */
 	if (now < atomic_load(&progress->next_draw) || pthread_mutex_trylock(&progress->drawing) != 0)
 		return;

@@ -1,5 +1,6 @@
 #include "capture/build_ids.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/index_map.h"
 #include "base/mem.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 
 struct known_file {
 	dev_t device;
@@ -127,14 +127,6 @@ static void note_look(struct build_ids *ids, struct look *look, const struct eve
 	*look = (struct look){mmap->major, mmap->minor, mmap->inode, mmap->inode_generation, time, file};
 }
 
-/* The clock of the records. */
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
-}
-
 struct build_id build_ids_of(struct build_ids *ids, const struct event_mmap *mmap)
 {
 	char path[64 + FILENAME_MAX];
@@ -144,7 +136,7 @@ struct build_id build_ids_of(struct build_ids *ids, const struct event_mmap *mma
 	struct look *look = find_look(ids, mmap);
 	if (look && mmap->time && mmap->time <= look->time)
 		return ids->files[look->file].build_id;
-	uint64_t time = now();
+	uint64_t time = clock_now();
 	if (!find_file(mmap, path, sizeof path, &status))
 		return (struct build_id){0};
 	uint32_t file = known_file(ids, path, &status);

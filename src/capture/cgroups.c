@@ -1,6 +1,7 @@
 #include "capture/cgroups.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/index_map.h"
 #include "base/strpool.h"
@@ -11,12 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FOLDERS_MAX 65536u
 #define DEPTH_MAX 32u
-#define SECOND 1000000000ull
 #define LISTING_SHARE 20u /* of the time at most goes into listing folders */
 
 struct cgroup {
@@ -33,13 +32,6 @@ struct cgroups {
 	struct strpool paths;
 	uint64_t list_at; /* not before that time */
 };
-
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
-}
 
 /* The controller of perf events may be in a hierarchy of its own, of the older kind. */
 static void find_root(struct cgroups *cgroups, bool by_perf)
@@ -126,18 +118,18 @@ static void list(struct cgroups *cgroups, int folder, struct buf *path, unsigned
 static void list_all(struct cgroups *cgroups)
 {
 	struct buf path CLEANUP_BUF = {0};
-	uint64_t began = now();
+	uint64_t began = clock_now();
 	int root = cgroups->root.size ? open(cgroups->root.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (root >= 0)
 		list(cgroups, root, &path, 0);
-	uint64_t ended = now(), pause = (ended - began) * LISTING_SHARE;
-	cgroups->list_at = ended + (pause > SECOND ? pause : SECOND);
+	uint64_t ended = clock_now(), pause = (ended - began) * LISTING_SHARE;
+	cgroups->list_at = ended + (pause > CLOCK_SECOND ? pause : CLOCK_SECOND);
 }
 
 const char *cgroups_news(struct cgroups *cgroups, uint64_t id)
 {
 	struct cgroup *cgroup = find(cgroups, id);
-	if (!cgroup && now() >= cgroups->list_at) {
+	if (!cgroup && clock_now() >= cgroups->list_at) {
 		list_all(cgroups);
 		cgroup = find(cgroups, id);
 	}

@@ -1,11 +1,11 @@
 #include "capture/recover.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "capture/existing.h"
 
 #include <string.h>
-#include <time.h>
 
 #define MILLISECOND 1000000ull
 #define PAUSE_MIN (100 * MILLISECOND) /* between two looks at all processes */
@@ -16,13 +16,6 @@
 #define RETRY (1000 * MILLISECOND) /* for a process that was not there */
 #define ROUNDS_UNTIL_DELIVERED 3 /* of what is in the rings when a round is under way */
 #define GONE_MIN 256u /* fewer are not worth making room */
-
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000 * MILLISECOND + (uint64_t)time.tv_nsec;
-}
 
 /* --- who lives --- */
 
@@ -252,16 +245,16 @@ static void begin(struct recover *recover)
 static int go_on(struct recover *recover, bool last)
 {
 	bool under_way = recover->at < recover->list.count;
-	uint64_t start = under_way || recover->pending ? now() : 0, time = start;
+	uint64_t start = under_way || recover->pending ? clock_now() : 0, time = start;
 	int result = 0;
 	if (!under_way && (!recover->pending || (!last && start < recover->not_before)))
 		return 0;
 	if (!under_way)
 		begin(recover);
 	for (; result >= 0 && recover->at < recover->list.count && time - start < (last ? LAST_SLICE : SLICE);
-	     time = now())
+	     time = clock_now())
 		result = read_process(recover, recover->list.items[recover->at++], recover->latest, &recover->in_round);
-	time = now();
+	time = clock_now();
 	recover->cost += time - start;
 	uint64_t pause = recover->cost * PAUSE_SHARE;
 	recover->not_before = time + (pause > PAUSE_MIN ? pause : PAUSE_MIN);
@@ -278,7 +271,7 @@ int recover_round(struct recover *recover, uint64_t round, bool last)
 /* A fork that was dropped: its process is read when its first sample is there. */
 static int read_unknown(struct recover *recover, int32_t pid, uint64_t sampled)
 {
-	uint64_t time = now();
+	uint64_t time = clock_now();
 	if (time >= recover->unknown_until) {
 		recover->unknown_until = time + PAUSE_MIN;
 		recover->unknown_left = UNKNOWN_MAX;
@@ -302,7 +295,7 @@ static int note_sample(struct recover *recover, const struct event_sample *sampl
 	if (!recover->lossy || sample->pid <= 0)
 		return 0;
 	const struct recover_thread *thread = find(recover, sample->pid);
-	if (thread && (!thread->gone || now() - thread->tried < RETRY))
+	if (thread && (!thread->gone || clock_now() - thread->tried < RETRY))
 		return 0;
 	return read_unknown(recover, sample->pid, sample->since ? sample->since : sample->time);
 }

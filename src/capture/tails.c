@@ -1,5 +1,6 @@
 #include "capture/tails.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "capture/members.h"
 #include "unwind/unwind.h"
@@ -7,19 +8,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 
 #define OVERLAP 1024u /* bytes of the copy that are compared: several frames */
 #define HELD_MAX (64u << 20) /* bytes */
 #define HURRY 1000000000ull /* nanoseconds after the last one that was read */
 #define FIRST_HURRY 200000000ull /* and at the beginning, when it is not known whether there are any */
-
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
-}
 
 /* Reads up to the end of the mapping. Returns the number of bytes. */
 static size_t read_memory(struct tails *tails, int32_t pid, uint64_t from, size_t most)
@@ -52,7 +45,7 @@ static void look_at(struct tails *tails, const struct event_sample *sample)
 		return;
 	uint64_t end = registers.sp + sample->stack_skipped + sample->stack_size;
 	size_t size = read_memory(tails, sample->pid, end - OVERLAP, OVERLAP + most);
-	tails->last = now();
+	tails->last = clock_now();
 	if (size <= OVERLAP)
 		return;
 	if (memcmp(tails->room, sample->stack + sample->stack_size - OVERLAP, OVERLAP) != 0)
@@ -75,7 +68,7 @@ void tails_init(struct tails *tails, struct stack_needs *needs, struct members *
 {
 	*tails = (struct tails){.needs = needs,
 				.members = members,
-				.last = now() - HURRY + FIRST_HURRY,
+				.last = clock_now() - HURRY + FIRST_HURRY,
 				.room = mem_alloc((size_t)OVERLAP + STACK_TAIL_MAX)};
 }
 

@@ -1,5 +1,6 @@
 #include "cmd/watch.h"
 
+#include "base/clock.h"
 #include "base/fullscreen.h"
 #include "base/term.h"
 #include "render/top/top.h"
@@ -10,10 +11,8 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
-#define SECOND 1000000000ull
 #define FIRST_MS 300 /* until there is something to see */
 #define ESCAPE_MS 40 /* an Escape that nothing follows is the key */
 #define KEEP_SECONDS 61 /* the longest window, and the period it begins in */
@@ -43,13 +42,6 @@ struct watch {
 	struct recorder_progress progress;
 	bool over;
 };
-
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
-}
 
 /* --- what is shown --- */
 
@@ -90,7 +82,7 @@ static void note_load(struct watch *watch, const struct sample_list *news, uint6
 		if (news->items[i].value == value)
 			count += times ? (double)news->items[i].weight : (double)news->items[i].count;
 	if (times) /* that all threads spent in a second is how many they are */
-		unit = (double)SECOND;
+		unit = (double)CLOCK_SECOND;
 	else if (cpus)
 		unit = (double)watch->options.frequency;
 	if (watch->busy_count == BUSY_MAX)
@@ -111,7 +103,7 @@ static void count_all(struct watch *watch)
 static void choose_samples(struct watch *watch)
 {
 	const struct profile *profile = live_profile(watch->live);
-	uint64_t window = watch->state.window * SECOND;
+	uint64_t window = watch->state.window * CLOCK_SECOND;
 	if (!window) {
 		watch->shown = (struct sample_list){
 			.items = profile->samples,
@@ -139,15 +131,15 @@ static void build_content(struct watch *watch)
 /* Takes what is new. */
 static void refresh(struct watch *watch)
 {
-	uint64_t time = now(), passed = time - watch->last;
+	uint64_t time = clock_now(), passed = time - watch->last;
 	watch->last = time;
 	if (!watch->state.paused)
 		watch->active += passed;
 	pthread_mutex_lock(&watch->lock);
 	uint64_t until = watch->progress.until;
 	pthread_mutex_unlock(&watch->lock);
-	const struct sample_list *news = live_update(watch->live, watch->active, KEEP_SECONDS * SECOND);
-	note_load(watch, news, until, now());
+	const struct sample_list *news = live_update(watch->live, watch->active, KEEP_SECONDS * CLOCK_SECOND);
+	note_load(watch, news, until, clock_now());
 	bool grows = !watch->state.window && !watch->counted_window;
 	if (grows && !watch->hot_functions_stale && !watch->state.frozen)
 		hot_functions_add(&watch->hot_functions, live_profile(watch->live), value_of(watch), news->items,
@@ -170,7 +162,7 @@ static void draw(struct watch *watch)
 		.title = watch->options.title,
 		.event = value == PROFILE_NONE ? shown_name(watch) : profile_text(profile, profile->values[value].name),
 		.frequency = watch->options.frequency,
-		.seconds = (double)progress.elapsed / (double)SECOND,
+		.seconds = (double)progress.elapsed / (double)CLOCK_SECOND,
 		.lost = progress.lost,
 		.load = load_of(watch),
 		.busy = watch->busy,
@@ -247,7 +239,7 @@ static void attend(struct watch *watch, bool *pending)
 		{.fd = watch->resized, .events = POLLIN},
 		{.fd = watch->gone ? -1 : fullscreen_fd(watch->screen), .events = POLLIN},
 	};
-	uint64_t time = now();
+	uint64_t time = clock_now();
 	int wait = watch->next > time ? (int)((watch->next - time) / 1000000) + 1 : 0;
 	int ready = poll(fds, 3, *pending && wait > ESCAPE_MS ? ESCAPE_MS : wait);
 	bool change = false;
@@ -259,9 +251,9 @@ static void attend(struct watch *watch, bool *pending)
 		watch->gone = true;
 	bool keys = !watch->gone && take_keys(watch, *pending && ready == 0);
 	*pending = (fds[2].revents & POLLIN) && !keys;
-	if (now() >= watch->next) {
+	if (clock_now() >= watch->next) {
 		refresh(watch);
-		watch->next = now() + watch->state.refresh * (SECOND / 1000);
+		watch->next = clock_now() + watch->state.refresh * (CLOCK_SECOND / 1000);
 		change = true;
 	}
 	if (watch->gone)
@@ -275,8 +267,8 @@ static void *look(void *context)
 	struct watch *watch = context;
 	bool pending = false; /* the beginning of a key may be there */
 	resize(watch);
-	watch->last = watch->meter.until = now();
-	watch->next = watch->last + FIRST_MS * (SECOND / 1000);
+	watch->last = watch->meter.until = clock_now();
+	watch->next = watch->last + FIRST_MS * (CLOCK_SECOND / 1000);
 	build_content(watch);
 	draw(watch);
 	while (!is_over(watch))

@@ -1,12 +1,12 @@
 #include "engine/bpf_counts.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #define FULL_COPY (LAYOUT_COPY_MAX - 4096u) /* bytes of a copy that has no room for another page */
 #define CHUNK 4096 /* elements of the map that are read at a time */
@@ -41,13 +41,6 @@ void bpf_counts_release(struct bpf_counts *counts)
 	free(counts->pids);
 	free(counts->ended);
 	free(counts->chain);
-}
-
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
 }
 
 /* --- stacks that are known --- */
@@ -434,7 +427,7 @@ static int retire(struct bpf_counts *counts, struct bpf_pid *pid, enum whose who
 		  const struct event_sink *sink)
 {
 	uint32_t *link = &pid->first;
-	uint64_t time = now();
+	uint64_t time = clock_now();
 	int result = 0;
 	while (*link != INDEX_NONE && result >= 0) {
 		struct bpf_stack *stack = &counts->stacks[*link];
@@ -481,7 +474,7 @@ static int retire_ended(struct bpf_counts *counts, const struct event_sink *sink
 static int begin_anew(struct bpf_counts *counts, const struct event_sink *sink)
 {
 	CLEANUP_FREE struct layout_record **pending = mem_alloc((counts->count + 1) * sizeof *pending);
-	uint64_t time = now();
+	uint64_t time = clock_now();
 	size_t pending_count = 0;
 	int result = 0;
 	for (size_t i = 0; i < counts->count && result >= 0; i++) {
@@ -507,7 +500,7 @@ static int read_counts(struct bpf_counts *counts, const struct event_sink *sink)
 	CLEANUP_FREE struct layout_key *keys = mem_alloc(CHUNK * sizeof *keys);
 	CLEANUP_FREE struct layout_count *values = mem_alloc(CHUNK * sizeof *values);
 	uint32_t in = 0, out = 0;
-	uint64_t time = now();
+	uint64_t time = clock_now();
 	int result = 0;
 	for (bool first = true, more = true; more && result >= 0; first = false) {
 		uint32_t count = CHUNK;

@@ -1,10 +1,11 @@
 #include "engine/bpf_tables.h"
 
+#include "base/clock.h"
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SECOND_SHIFT 30 /* the programs' seconds */
@@ -83,9 +84,7 @@ void bpf_tables_settle(struct bpf_tables *tables)
 
 uint32_t bpf_tables_now(void)
 {
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint32_t)(((uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec) >> SECOND_SHIFT);
+	return (uint32_t)(clock_now() >> SECOND_SHIFT);
 }
 
 /* --- tables --- */

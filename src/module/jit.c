@@ -1,5 +1,6 @@
 #include "module/jit.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "symbol/jitdump.h"
 #include "symbol/perfmap.h"
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CHECK_NANOSECONDS 50000000ull /* how often it is checked whether a file of a running process has grown */
@@ -175,13 +175,6 @@ static void reread_dump(struct jit *jit, bool final)
 	pthread_mutex_unlock(&jit->lock);
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /*
  * The dump, read again if it has grown: all of it when the process has ended, since runtimes write what they have in
  * memory then. One that has code without unwind information is not looked at each time.
@@ -193,7 +186,7 @@ static struct jit_dump *later_dump_of(struct jit *jit, uint64_t address)
 	if (!jit->codes->live || !__atomic_load_n(&jit->dump_tried, __ATOMIC_RELAXED))
 		return NULL;
 	if (dump && !jitdump_facts(dump->dump).unwinding) {
-		uint64_t checked = __atomic_load_n(&jit->checked, __ATOMIC_RELAXED), time = now();
+		uint64_t checked = __atomic_load_n(&jit->checked, __ATOMIC_RELAXED), time = clock_read(CLOCK_MONOTONIC_COARSE);
 		if (time - checked < CHECK_NANOSECONDS)
 			return NULL;
 		__atomic_store_n(&jit->checked, time, __ATOMIC_RELAXED);

@@ -1,12 +1,12 @@
 #include "symbol/debuginfod.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LIBRARY "libdebuginfod.so.1"
@@ -37,9 +37,7 @@ struct debuginfod {
 
 static double now(void)
 {
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+	return (double)clock_now() / 1e9;
 }
 
 static bool load(struct library *library)
