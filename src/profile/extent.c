@@ -48,9 +48,14 @@ void extent_time_text(const struct extent *extent, struct buf *out)
 	buf_add(out, text.data ? text.data : "", text.size);
 }
 
-static double coverage(const struct extent *extent)
+double extent_coverage(const struct extent *extent)
 {
 	return (double)extent->sampled / (double)extent->cpu_time;
+}
+
+double extent_coverage_min(bool user_only)
+{
+	return user_only ? COVERAGE_USER_MIN : COVERAGE_MIN;
 }
 
 void extent_cpu_text(const struct extent *extent, struct buf *out)
@@ -58,7 +63,7 @@ void extent_cpu_text(const struct extent *extent, struct buf *out)
 	if (extent->cpu_time)
 		buf_printf(out, "CPU time %.2f s, sampled %.2f s%s (%.0f %%)", (double)extent->cpu_time / SECOND,
 			   (double)extent->sampled / SECOND, extent->user_only ? " in user space" : "",
-			   100 * coverage(extent));
+			   100 * extent_coverage(extent));
 }
 
 void extent_line(const struct extent *extent, struct buf *out)
@@ -74,8 +79,7 @@ void extent_line(const struct extent *extent, struct buf *out)
 
 bool extent_misses_time(const struct extent *extent)
 {
-	double least = extent->user_only ? COVERAGE_USER_MIN : COVERAGE_MIN;
-	if (!extent->cpu_time || !extent->sampled || coverage(extent) >= least)
+	if (!extent->cpu_time || !extent->sampled || extent_coverage(extent) >= extent_coverage_min(extent->user_only))
 		return false;
 	double period = (double)extent->sampled / (double)extent->samples;
 	return (double)extent->cpu_time / period >= DUE_MIN;
@@ -88,6 +92,6 @@ void extent_advice(const struct extent *extent, struct buf *out)
 	buf_printf(out,
 		   "the samples cover %.0f %% of the CPU time: %sthreads shorter than a sampling period are missed; "
 		   "record with %sa higher frequency (-F)",
-		   100 * coverage(extent), extent->user_only ? "the kernel's part and " : "",
+		   100 * extent_coverage(extent), extent->user_only ? "the kernel's part and " : "",
 		   extent->user_only ? "sudo, or with " : "");
 }

@@ -27,6 +27,10 @@ void extent_time_text(const struct extent *extent, struct buf *out);
 void extent_cpu_text(const struct extent *extent, struct buf *out);
 /* Both in one line, separated by " · ". */
 void extent_line(const struct extent *extent, struct buf *out);
+/* The share of the CPU time that the samples stand for. The CPU time must be known. */
+double extent_coverage(const struct extent *extent);
+/* Less than this share is worth a warning, unless chance explains it. */
+double extent_coverage_min(bool user_only);
 /*
  * Whether the samples miss so much of the CPU time that chance does not explain it. Some samples are enough to decide:
  * of fewer nobody expects more.

@@ -137,9 +137,8 @@ int record_main(struct record_run *run, int argc, char **argv);
 void record_show_start(struct record_run *run);
 /* What the samples of a clock stand for. */
 struct record_coverage {
-	double used, sampled; /* CPU time in seconds: that of the target, and that of the samples */
+	struct extent extent; /* the CPU time of the target, and that of the samples */
 	double due; /* samples */
-	bool user_only; /* time in the kernel is not sampled */
 };
 /* False where it is not known, or the event is not a clock. */
 bool record_coverage(const struct record_run *run, struct record_coverage *ret_coverage);

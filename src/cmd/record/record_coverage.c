@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#define COVERAGE_MIN 0.9 /* of the CPU time; less is a warning, where chance does not explain it: */
-#define COVERAGE_USER_MIN 0.5 /* where the kernel's part is not sampled */
 #define CHANCE 3 /* standard errors */
 #define MISSED_MAX 0.1 /* of the CPU time, by events on threads: half a period of each thread that ends */
 #define RATE_MIN 999
@@ -12,20 +10,26 @@
 #define FEW_CHANCES 10 /* a second has to be so many times longer than the recording to call it short */
 #define ENOUGH_SAMPLES 100
 
+/* Seconds of CPU time. */
+static double coverage_used(const struct record_coverage *coverage)
+{
+	return (double)coverage->extent.cpu_time / RECORD_SECOND;
+}
+
 /* Each thread begins a period of its own, and what it computes after its last sample is missed. */
 static bool misses_threads(const struct record_run *run, const struct record_coverage *coverage)
 {
-	double period = coverage->used / coverage->due;
+	double period = coverage_used(coverage) / coverage->due;
 	return !run->events.items[0].by_cpu &&
-	       (double)run->result.ended_threads * period / 2 >= MISSED_MAX * coverage->used;
+	       (double)run->result.ended_threads * period / 2 >= MISSED_MAX * coverage_used(coverage);
 }
 
 bool record_coverage_is_low(const struct record_run *run, const struct record_coverage *coverage)
 {
 	if (coverage->due <= 0)
 		return false;
-	bool kernel = coverage->user_only && !misses_threads(run, coverage);
-	double least = (kernel ? COVERAGE_USER_MIN : COVERAGE_MIN) * coverage->due;
+	bool kernel = coverage->extent.user_only && !misses_threads(run, coverage);
+	double least = extent_coverage_min(kernel) * coverage->due;
 	return (double)run->result.last.samples < least - CHANCE * sqrt(least);
 }
 
@@ -41,7 +45,8 @@ static long long round_up(double rate)
 long long record_coverage_rate(const struct record_run *run, const struct record_coverage *coverage)
 {
 	/* So that half of a period of each thread is a twentieth of the time. */
-	double rate = coverage->used > 0 ? 10 * (double)run->result.ended_threads / coverage->used : 0;
+	double rate = coverage_used(coverage) > 0 ? 10 * (double)run->result.ended_threads / coverage_used(coverage) :
+						    0;
 	rate = rate < RATE_MIN ? RATE_MIN : rate > RATE_MAX ? RATE_MAX : rate;
 	return rate > 2 * (double)run->options.frequency ? round_up(rate) : 2 * run->options.frequency;
 }
@@ -58,16 +63,16 @@ static void add_time(struct buf *out, double seconds)
 static void explain_clock(const struct record_run *run, const struct record_coverage *coverage, struct buf *out)
 {
 	buf_str(out, "used ");
-	add_time(out, coverage->used);
+	add_time(out, coverage_used(coverage));
 	buf_str(out, " of CPU time");
 	if (coverage->due >= 1 && misses_threads(run, coverage)) {
 		buf_printf(out, " in threads shorter than a sampling period; run with sudo, or use -F %lld",
 			   record_coverage_rate(run, coverage));
 		return;
 	}
-	double rate = ENOUGH_SAMPLES / coverage->used;
+	double rate = ENOUGH_SAMPLES / coverage_used(coverage);
 	buf_printf(out, ", too little for %lld Hz", run->options.frequency);
-	if (coverage->user_only)
+	if (coverage->extent.user_only)
 		buf_str(out, " in user space");
 	buf_printf(out, "; use -F %lld", rate < RATE_MIN ? RATE_MIN : rate > 9999 ? 9999 : round_up(rate));
 }

@@ -158,14 +158,17 @@ bool record_coverage(const struct record_run *run, struct record_coverage *ret_c
 		     (event->attr.config == PERF_COUNT_SW_CPU_CLOCK || event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 	if (!clock || run->needs & TYPE_DERIVED || run->result.cpu_time == RECORDER_TIME_UNKNOWN)
 		return false;
-	ret_coverage->user_only = event->attr.exclude_kernel;
 	/* The kernel may allow less than was asked for. */
 	uint64_t frequency = event->attr.freq ? event->attr.sample_freq : 0;
 	double period = run->options.period ?
 				(double)run->options.period :
 				RECORD_SECOND / (double)(frequency ? frequency : (uint64_t)run->options.frequency);
-	ret_coverage->used = (double)run->result.cpu_time / RECORD_SECOND;
-	ret_coverage->sampled = (double)run->result.last.samples * period / RECORD_SECOND;
+	ret_coverage->extent = (struct extent){
+		.cpu_time = run->result.cpu_time,
+		.samples = run->result.last.samples,
+		.sampled = (uint64_t)((double)run->result.last.samples * period),
+		.user_only = event->attr.exclude_kernel,
+	};
 	ret_coverage->due = (double)run->result.cpu_time / period;
 	return true;
 }
@@ -177,7 +180,7 @@ static bool say_when_not_covered(const struct record_run *run)
 		return false;
 	say_note("the samples cover %.0f %% of the CPU time: %sthreads shorter than a sampling period are missed; "
 		 "%suse -F %lld",
-		 100 * coverage.sampled / coverage.used, coverage.user_only ? "the kernel's part and " : "",
+		 100 * extent_coverage(&coverage.extent), coverage.extent.user_only ? "the kernel's part and " : "",
 		 recorder_uses_engine(run->recorder, NULL) ? "" : "run with sudo, or ",
 		 record_coverage_rate(run, &coverage));
 	return true;
