@@ -1,4 +1,5 @@
 /* What keeps wick from recording everything here, and what mends it. */
+#include "base/json.h"
 #include "base/outfile.h"
 #include "base/term.h"
 #include "base/text.h"
@@ -123,53 +124,54 @@ static void write_modules_text(struct buf *out, const struct check_modules *modu
 
 /* --- JSON --- */
 
-static void add_member(struct buf *out, const char *name, const char *text)
+static const struct json_layout json_sections = {"", ",\n", ""}, json_rows = {"\n  ", ",\n  ", "\n"};
+
+static void add_check_json(struct json *json, const struct check_result *result)
 {
-	buf_printf(out, ", \"%s\": ", name);
-	text_json(out, text, strlen(text));
+	json_object(json, NULL, &json_inline);
+	json_string(json, "name", result->name);
+	json_string(json, "verdict", verdict_names[result->verdict]);
+	json_string(json, "state", result->state.data ? result->state.data : "");
+	json_string(json, "limits", result->limits);
+	json_string(json, "until_reboot", result->now);
+	json_string(json, "permanently", result->forever);
+	json_end(json);
 }
 
-static void add_check_json(struct buf *out, const struct check_result *result, bool first)
+static void add_module_json(struct json *json, const struct check_module *module)
 {
-	buf_str(out, first ? "\n  {\"name\": " : ",\n  {\"name\": ");
-	text_json(out, result->name, strlen(result->name));
-	add_member(out, "verdict", verdict_names[result->verdict]);
-	add_member(out, "state", result->state.data ? result->state.data : "");
-	add_member(out, "limits", result->limits);
-	add_member(out, "until_reboot", result->now);
-	add_member(out, "permanently", result->forever);
-	buf_char(out, '}');
+	json_object(json, NULL, &json_inline);
+	json_string(json, "path", module->path);
+	json_string(json, "verdict", verdict_names[module->verdict]);
+	json_string(json, "symbols", symbol_names[module->symbols]);
+	json_bool(json, "unwind_tables", module->unwind_table);
+	json_string(json, "frame_pointers", pointer_names[module->frame_pointers]);
+	json_string(json, "advice", module->advice.data ? module->advice.data : "");
+	json_end(json);
 }
 
-static void add_module_json(struct buf *out, const struct check_module *module, bool first)
+static void write_checks_json(struct json *json, const struct system *system)
 {
-	buf_str(out, first ? "\n  {\"path\": " : ",\n  {\"path\": ");
-	text_json(out, module->path, strlen(module->path));
-	add_member(out, "verdict", verdict_names[module->verdict]);
-	add_member(out, "symbols", symbol_names[module->symbols]);
-	buf_printf(out, ", \"unwind_tables\": %s", module->unwind_table ? "true" : "false");
-	add_member(out, "frame_pointers", pointer_names[module->frame_pointers]);
-	add_member(out, "advice", module->advice.data ? module->advice.data : "");
-	buf_char(out, '}');
-}
-
-static void write_checks_json(struct buf *out, const struct system *system)
-{
-	buf_printf(out, "{\"can_record\": %s,\n\"checks\": [", check_can_record(system) ? "true" : "false");
+	json_object(json, NULL, &json_sections);
+	json_bool(json, "can_record", check_can_record(system));
+	json_array(json, "checks", &json_rows);
 	for (size_t i = 0; i < check_count(); i++) {
 		struct check_result result;
 		check_run(system, i, &result);
-		add_check_json(out, &result, i == 0);
+		add_check_json(json, &result);
 		buf_release(&result.state);
 	}
+	json_end(json);
 }
 
-static void write_modules_json(struct buf *out, const struct check_modules *modules)
+static void write_modules_json(struct json *json, const struct check_modules *modules)
 {
-	buf_str(out, "\n],\n\"modules\": [");
+	json_array(json, "modules", &json_rows);
 	for (size_t i = 0; i < modules->count; i++)
-		add_module_json(out, &modules->items[i], i == 0);
-	buf_str(out, "\n]}\n");
+		add_module_json(json, &modules->items[i]);
+	json_end(json);
+	json_end(json);
+	buf_char(json->out, '\n');
 }
 
 /* --- the command --- */
@@ -190,9 +192,10 @@ static int look(const struct doctor_options *options, const struct option_list *
 	struct outfile out;
 	struct err err = {0};
 	CLEANUP_BUF struct buf text = {0}, reason = {0};
+	struct json json = {.out = &text};
 	bool colour = term_colour(STDOUT_FILENO), can_record = check_can_record(&system);
 	if (options->json)
-		write_checks_json(&text, &system);
+		write_checks_json(&json, &system);
 	else
 		write_checks_text(&text, &system, colour);
 	int result = list_modules(&modules, options, command, &err);
@@ -203,7 +206,7 @@ static int look(const struct doctor_options *options, const struct option_list *
 		result = outfile_open(&out, NULL, &err);
 	if (!result) {
 		if (options->json)
-			write_modules_json(&text, &modules);
+			write_modules_json(&json, &modules);
 		else
 			write_modules_text(&text, &modules, colour);
 		outfile_add(&out, text.data, text.size);

@@ -1,64 +1,58 @@
 /* The comparison as JSON. Field names are documented in docs/json.md: add, never rename. */
-#include "base/text.h"
 #include "render/diff.h"
-#include "render/json.h"
+#include "render/json_parts.h"
 
 #include <math.h>
 
-static void add_field(struct buf *out, const char *name, double value, unsigned digits)
+static void add_change(struct json *json, const char *name, const struct diff *diff, const struct diff_change *change)
 {
-	buf_printf(out, ", \"%s\": ", name);
-	json_number(out, value, digits);
-}
-
-static void add_change(struct buf *out, const struct diff *diff, const struct diff_change *change)
-{
-	buf_str(out, "{\"before\": ");
-	json_number(out, change->before, 6);
-	add_field(out, "after", change->after, 6);
-	add_field(out, "before_percent", 100 * change->before_share, 4);
-	add_field(out, "after_percent", 100 * change->after_share, 4);
-	add_field(out, "points", 100 * (change->after_share - change->before_share), 4);
+	json_object(json, name, &json_inline);
+	json_number(json, "before", change->before, 6);
+	json_number(json, "after", change->after, 6);
+	json_number(json, "before_percent", 100 * change->before_share, 4);
+	json_number(json, "after_percent", 100 * change->after_share, 4);
+	json_number(json, "points", 100 * (change->after_share - change->before_share), 4);
 	/* null when there was nothing before */
-	add_field(out, "relative_percent",
-		  change->before > 0 ? 100 * (change->after - change->before) / change->before : NAN, 4);
-	add_field(out, "growth_percent", diff_growth(diff, change), 4);
-	buf_printf(out, ", \"p\": %.4g", change->p);
-	add_field(out, "confidence", change->confidence, 6);
-	buf_printf(out, ", \"significant\": %s}", change->significant ? "true" : "false");
+	json_number(json, "relative_percent",
+		    change->before > 0 ? 100 * (change->after - change->before) / change->before : NAN, 4);
+	json_number(json, "growth_percent", diff_growth(diff, change), 4);
+	buf_printf(json_value(json, "p"), "%.4g", change->p);
+	json_number(json, "confidence", change->confidence, 6);
+	json_bool(json, "significant", change->significant);
+	json_end(json);
 }
 
-static void add_side(struct buf *out, const struct diff_view *view, enum diff_side side)
+static void add_side(struct json *json, const struct diff_view *view, enum diff_side side)
 {
 	const struct diff *diff = view->diff;
-	buf_printf(out, ",\n\"%s\": {\"inputs\": ", side == DIFF_BEFORE ? "before" : "after");
-	json_texts(out, view->inputs[side]);
-	buf_printf(out, ", \"runs\": %zu, \"event\": ", diff->runs[side]);
-	json_known(out, profile_text(&diff->profile, diff->event[side]));
-	buf_str(out, ", \"unit\": ");
-	json_known(out, profile_text(&diff->profile, diff->unit[side]));
-	add_field(out, "total", side == DIFF_BEFORE ? diff->all.before : diff->all.after, 6);
-	add_field(out, "samples", diff->samples[side], 1);
-	buf_char(out, '}');
+	json_object(json, side == DIFF_BEFORE ? "before" : "after", &json_inline);
+	json_strings(json, "inputs", view->inputs[side]);
+	json_uint(json, "runs", diff->runs[side]);
+	json_known(json, "event", profile_text(&diff->profile, diff->event[side]));
+	json_known(json, "unit", profile_text(&diff->profile, diff->unit[side]));
+	json_number(json, "total", side == DIFF_BEFORE ? diff->all.before : diff->all.after, 6);
+	json_number(json, "samples", diff->samples[side], 1);
+	json_end(json);
 }
 
-static void add_gates(struct buf *out, const struct diff_view *view)
+static void add_gates(struct json *json, const struct diff_view *view)
 {
-	buf_str(out, ",\n\"gates\": [");
+	static const struct json_layout gates = {"\n", ",\n", ""};
+	json_array(json, "gates", &gates);
 	for (size_t i = 0; i < view->gate_count; i++) {
 		const struct gate *gate = &view->gates[i];
-		buf_str(out, i ? ",\n{\"expression\": " : "\n{\"expression\": ");
-		json_text(out, gate->text);
-		add_field(out, "limit_percent", gate->limit, 6);
-		add_field(out, "growth_percent", gate->growth, 4);
-		buf_printf(out,
-			   ", \"found\": %s, \"exceeded\": %s, \"significant\": %s, \"failed\": %s, \"function\": ",
-			   gate->found ? "true" : "false", gate->exceeded ? "true" : "false",
-			   gate->sure ? "true" : "false", gate->failed ? "true" : "false");
-		json_text(out, gate->row ? view->diff->tree.labels[gate->row->label].text : NULL);
-		buf_char(out, '}');
+		json_object(json, NULL, &json_inline);
+		json_string(json, "expression", gate->text);
+		json_number(json, "limit_percent", gate->limit, 6);
+		json_number(json, "growth_percent", gate->growth, 4);
+		json_bool(json, "found", gate->found);
+		json_bool(json, "exceeded", gate->exceeded);
+		json_bool(json, "significant", gate->sure);
+		json_bool(json, "failed", gate->failed);
+		json_string(json, "function", gate->row ? view->diff->tree.labels[gate->row->label].text : NULL);
+		json_end(json);
 	}
-	buf_char(out, ']');
+	json_end(json);
 }
 
 static const char *counting_name(const struct diff *diff)
@@ -70,61 +64,60 @@ static const char *counting_name(const struct diff *diff)
 	return names[diff->counting];
 }
 
-static void add_head(struct buf *out, const struct diff_view *view)
+static void add_head(struct json *json, const struct diff_view *view)
 {
 	const struct diff *diff = view->diff;
-	buf_str(out, "{\n\"format\": \"wick-diff\",\n\"version\": 1");
-	add_side(out, view, DIFF_BEFORE);
-	add_side(out, view, DIFF_AFTER);
-	buf_printf(out, ",\n\"normalized\": %s,\n\"confidence\": ", diff->options.normalize ? "true" : "false");
-	json_number(out, diff->options.confidence, 6);
-	buf_printf(out,
-		   ",\n\"method\": \"%s\",\n\"counting\": \"%s\",\n\"notes\": ", diff->repeats ? "runs" : "samples",
-		   counting_name(diff));
-	json_texts(out, view->notes);
-	buf_str(out, ",\n\"total\": ");
-	add_change(out, diff, &diff->all);
-	add_gates(out, view);
-	buf_str(out, ",\n\"rows\": [");
+	json_object(json, NULL, &json_lines);
+	json_string(json, "format", "wick-diff");
+	json_uint(json, "version", 1);
+	add_side(json, view, DIFF_BEFORE);
+	add_side(json, view, DIFF_AFTER);
+	json_bool(json, "normalized", diff->options.normalize);
+	json_number(json, "confidence", diff->options.confidence, 6);
+	json_string(json, "method", diff->repeats ? "runs" : "samples");
+	json_string(json, "counting", counting_name(diff));
+	json_strings(json, "notes", view->notes);
+	add_change(json, "total", diff, &diff->all);
+	add_gates(json, view);
+	json_array(json, "rows", &json_lines);
 }
 
-static void add_row(struct buf *out, const struct diff *diff, const struct diff_row *row)
+/* In three lines. */
+static void add_row(struct json *json, const struct diff *diff, const struct diff_row *row)
 {
 	const struct profile *profile = &diff->profile;
 	const struct tree_label *label = &diff->tree.labels[row->label];
-	buf_str(out, "{\"name\": ");
-	text_json(out, label->text, label->length);
-	buf_str(out, ", \"module\": ");
-	if (row->frame == PROFILE_NONE) {
-		buf_str(out, "null, \"frame\": null");
-	} else {
-		const struct frame *frame = &profile->frames[row->frame];
-		json_known(out, profile_text(profile, profile->functions[frame->function].module));
-		buf_str(out, ", \"frame\": ");
-		json_text(out, frame_kind_name((enum frame_kind)frame->kind));
-	}
-	buf_str(out, ",\n \"self\": ");
-	add_change(out, diff, &row->self);
-	buf_str(out, ",\n \"total\": ");
-	add_change(out, diff, &row->total);
-	buf_char(out, '}');
+	const struct frame *frame = row->frame == PROFILE_NONE ? NULL : &profile->frames[row->frame];
+	json_object(json, NULL, &json_inline);
+	json_bytes(json, "name", label->text, label->length);
+	json_known(json, "module", frame ? profile_text(profile, profile->functions[frame->function].module) : NULL);
+	json_string(json, "frame", frame ? frame_kind_name((enum frame_kind)frame->kind) : NULL);
+	json_separate(json, ",\n ");
+	add_change(json, "self", diff, &row->self);
+	json_separate(json, ",\n ");
+	add_change(json, "total", diff, &row->total);
+	json_end(json);
 }
 
 void diff_json(const struct diff_view *view, struct outfile *out)
 {
 	struct buf text CLEANUP_BUF = {0};
+	struct json json = {.out = &text};
 	size_t count;
 	size_t *order CLEANUP_FREE = diff_sorted(view->diff, DIFF_SORT_SELF, true, &count);
 	size_t shown = view->limit && view->limit < count ? view->limit : count;
-	add_head(&text, view);
+	add_head(&json, view);
 	for (size_t i = 0; i < shown; i++) {
-		buf_str(&text, i ? ",\n" : "\n");
-		add_row(&text, view->diff, &view->diff->rows[order[i]]);
+		add_row(&json, view->diff, &view->diff->rows[order[i]]);
 		outfile_add(out, text.data, text.size);
 		buf_clear(&text);
 	}
-	buf_printf(&text, "\n],\n\"left_out\": {\"rows\": %zu},\n\"quality\": ", count - shown);
-	json_quality(&text, &view->diff->profile);
-	buf_str(&text, "\n}\n");
+	json_end(&json);
+	json_object(&json, "left_out", &json_inline);
+	json_uint(&json, "rows", count - shown);
+	json_end(&json);
+	json_quality(&json, "quality", &view->diff->profile);
+	json_end(&json);
+	buf_char(&text, '\n');
 	outfile_add(out, text.data, text.size);
 }

@@ -1,77 +1,63 @@
 /* The report as JSON. Field names are documented in docs/json.md: add, never rename. */
 #include "base/text.h"
-#include "render/json.h"
+#include "render/json_parts.h"
 #include "render/report.h"
 
-static void add_percent(struct buf *out, const struct report *report, int64_t weight)
+static void add_weight(struct json *json, const struct report *report, const char *name, int64_t weight)
 {
-	json_number(out, report->total ? 100.0 * (double)weight / (double)report->total : 0, 4);
+	text_decimal(json_value(json, name), weight, report->profile->values[report->value].decimals);
 }
 
-static unsigned decimals_of(const struct report *report)
+static void add_percent(struct json *json, const struct report *report, const char *name, int64_t weight)
 {
-	return report->profile->values[report->value].decimals;
+	json_number(json, name, report->total ? 100.0 * (double)weight / (double)report->total : 0, 4);
 }
 
-static void add_head(struct buf *out, const struct report *report)
+static void add_head(struct json *json, const struct report *report)
 {
 	const struct value_type *value = &report->profile->values[report->value];
-	buf_str(out, "{\n\"format\": \"wick-report\",\n\"version\": 1,\n\"kind\": ");
-	json_text(out, report->kind);
-	buf_str(out, ",\n\"event\": ");
-	json_known(out, profile_text(report->profile, value->name));
-	buf_str(out, ",\n\"unit\": ");
-	json_known(out, profile_text(report->profile, value->unit));
-	buf_str(out, ",\n\"total\": ");
-	text_decimal(out, report->total, value->decimals);
-	buf_str(out, ",\n\"inputs\": ");
-	json_texts(out, report->inputs);
-	buf_str(out, ",\n\"note\": ");
-	json_text(out, report->note);
-	buf_str(out, ",\n\"rows\": [");
+	json_object(json, NULL, &json_lines);
+	json_string(json, "format", "wick-report");
+	json_uint(json, "version", 1);
+	json_string(json, "kind", report->kind);
+	json_known(json, "event", profile_text(report->profile, value->name));
+	json_known(json, "unit", profile_text(report->profile, value->unit));
+	add_weight(json, report, "total", report->total);
+	json_strings(json, "inputs", report->inputs);
+	json_string(json, "note", report->note);
+	json_array(json, "rows", &json_lines);
 }
 
-static void add_foot(struct buf *out, const struct report *report, uint64_t rows, int64_t weight)
+static void add_foot(struct json *json, const struct report *report, uint64_t rows, int64_t weight)
 {
-	buf_str(out, "\n],\n\"left_out\": {\"rows\": ");
-	buf_uint(out, rows);
-	buf_str(out, ", \"weight\": ");
-	text_decimal(out, weight, decimals_of(report));
-	buf_str(out, "},\n\"recording\": ");
-	json_extent(out, &report->profile->extent);
-	buf_str(out, ",\n\"quality\": ");
-	json_quality(out, report->profile);
-	buf_str(out, "\n}\n");
+	json_end(json);
+	json_object(json, "left_out", &json_inline);
+	json_uint(json, "rows", rows);
+	add_weight(json, report, "weight", weight);
+	json_end(json);
+	json_extent(json, "recording", &report->profile->extent);
+	json_quality(json, "quality", report->profile);
+	json_end(json);
+	buf_char(json->out, '\n');
 }
 
-static void add_weights(struct buf *out, const struct report *report, int64_t self, int64_t total)
+static void add_weights(struct json *json, const struct report *report, int64_t self, int64_t total)
 {
-	buf_str(out, ", \"self\": ");
-	text_decimal(out, self, decimals_of(report));
-	buf_str(out, ", \"self_percent\": ");
-	add_percent(out, report, self);
-	buf_str(out, ", \"total\": ");
-	text_decimal(out, total, decimals_of(report));
-	buf_str(out, ", \"total_percent\": ");
-	add_percent(out, report, total);
+	add_weight(json, report, "self", self);
+	add_percent(json, report, "self_percent", self);
+	add_weight(json, report, "total", total);
+	add_percent(json, report, "total_percent", total);
 }
 
 /* Module, kind and source file of a frame; null where nothing is known. */
-static void add_frame(struct buf *out, const struct report *report, frame_id id)
+static void add_frame(struct json *json, const struct report *report, frame_id id)
 {
 	const struct profile *profile = report->profile;
-	if (id == PROFILE_NONE) {
-		buf_str(out, ", \"module\": null, \"frame\": null, \"file\": null");
-		return;
-	}
-	const struct frame *frame = &profile->frames[id];
-	const struct function *function = &profile->functions[frame->function];
-	buf_str(out, ", \"module\": ");
-	json_known(out, profile_text(profile, function->module));
-	buf_str(out, ", \"frame\": ");
-	json_text(out, frame_kind_name((enum frame_kind)frame->kind));
-	buf_str(out, ", \"file\": ");
-	json_known(out, profile_text(profile, function->file));
+	const struct frame *frame = id == PROFILE_NONE ? NULL : &profile->frames[id];
+	const struct function *function = frame ? &profile->functions[frame->function] : NULL;
+	json_known(json, "module", function ? profile_text(profile, function->module) : NULL);
+	json_string(json, "frame", frame ? frame_kind_name((enum frame_kind)frame->kind) : NULL);
+	json_known(json, "file", function ? profile_text(profile, function->file) : NULL);
 }
 
 static void flush(struct buf *text, struct outfile *out)
@@ -84,20 +70,21 @@ static void write_table(const struct report *report, const struct function_table
 {
 	struct buf text CLEANUP_BUF = {0};
 	int64_t left_out = 0;
-	add_head(&text, report);
+	struct json json = {.out = &text};
+	add_head(&json, report);
 	size_t rows = report->limit && report->limit < table->count ? report->limit : table->count;
 	for (size_t i = 0; i < rows; i++) {
 		const struct function_row *row = &table->rows[i];
-		buf_str(&text, i ? ",\n{\"name\": " : "\n{\"name\": ");
-		text_json(&text, row->name, row->length);
-		add_frame(&text, report, row->frame);
-		add_weights(&text, report, row->self[0], row->total[0]);
-		buf_char(&text, '}');
+		json_object(&json, NULL, &json_inline);
+		json_bytes(&json, "name", row->name, row->length);
+		add_frame(&json, report, row->frame);
+		add_weights(&json, report, row->self[0], row->total[0]);
+		json_end(&json);
 		flush(&text, out);
 	}
 	for (size_t i = rows; i < table->count; i++)
 		left_out = weight_add(left_out, table->rows[i].self[0]);
-	add_foot(&text, report, table->count - rows, left_out);
+	add_foot(&json, report, table->count - rows, left_out);
 	flush(&text, out);
 }
 
@@ -113,7 +100,8 @@ static void write_tree(const struct report *report, const struct calltree *tree,
 	uint32_t rows = 0;
 	uint64_t left_out = 0;
 	int64_t left_out_weight = 0;
-	add_head(&text, report);
+	struct json json = {.out = &text};
+	add_head(&json, report);
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct tree_line *line = &lines->lines[i];
 		left_out += line->hidden;
@@ -123,16 +111,16 @@ static void write_tree(const struct report *report, const struct calltree *tree,
 		const struct tree_label *label = &tree->labels[tree->label[line->node]];
 		int64_t parent = line->parent_line == INDEX_NONE ? -1 : (int64_t)row_of[line->parent_line];
 		row_of[i] = rows++;
-		buf_printf(&text, "%s\n{\"depth\": %u, \"parent\": ", rows > 1 ? "," : "", tree->depth[line->node]);
-		buf_int(&text, parent);
-		buf_str(&text, ", \"name\": ");
-		text_json(&text, label->text, label->length);
-		add_frame(&text, report, label->frame);
-		add_weights(&text, report, tree->self[0][line->node], tree->total[0][line->node]);
-		buf_char(&text, '}');
+		json_object(&json, NULL, &json_inline);
+		json_uint(&json, "depth", tree->depth[line->node]);
+		json_int(&json, "parent", parent);
+		json_bytes(&json, "name", label->text, label->length);
+		add_frame(&json, report, label->frame);
+		add_weights(&json, report, tree->self[0][line->node], tree->total[0][line->node]);
+		json_end(&json);
 		flush(&text, out);
 	}
-	add_foot(&text, report, left_out, left_out_weight);
+	add_foot(&json, report, left_out, left_out_weight);
 	flush(&text, out);
 }
 
