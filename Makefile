@@ -133,10 +133,11 @@ $(BUILD)/gen/flame.js: $(WEB_JS) Makefile
 
 # --- the programs that wick loads into the kernel ---
 
-$(BUILD)/gen/bpf/wick.bpf.o: src/bpf/wick.bpf.c $(wildcard src/bpf/*.h) src/unwind/ahead.h src/trace/word.h Makefile
+$(BUILD)/gen/bpf/wick.bpf.o: src/bpf/wick.bpf.c \
+		$(wildcard src/bpf/*.h src/arch/*.h src/arch/*/*.h src/trace/word.h) Makefile
 	@mkdir -p $(@D)
 	@echo '  BPF  $@'
-	$(Q)$(BPF_CLANG) -g -O2 -target bpf -D__x86_64__ -Isrc -I/usr/include/x86_64-linux-gnu \
+	$(Q)$(BPF_CLANG) -g -O2 -target bpf -D__$(ARCH)__ -Isrc -I/usr/include/$(ARCH)-linux-gnu \
 		-Wall -Wextra -Wshadow -Wstrict-prototypes -c -o $@ $<
 
 $(BUILD)/gen/bpf/wick.skel.h: $(BUILD)/gen/bpf/wick.bpf.o

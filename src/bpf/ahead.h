@@ -1,9 +1,9 @@
-/* Where code without unwind information returns to, by its instructions; see unwind/ahead.h. */
+/* Where code without unwind information returns to, by its instructions; see arch/x86_64/ahead.h. */
 #ifndef WICK_BPF_AHEAD_H
 #define WICK_BPF_AHEAD_H
 
+#include "arch/x86_64/ahead.h"
 #include "bpf/maps.h"
-#include "unwind/ahead.h"
 
 __noinline int find_ahead_step(__u32 slot)
 {

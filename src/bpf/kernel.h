@@ -66,9 +66,4 @@ struct bpf_perf_event_data_kern {
 	struct perf_sample_data *data;
 } BY_KERNEL;
 
-/* The kernel's own names for what <asm/ptrace.h> calls rip, rsp, … */
-struct pt_regs___kernel {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, ip, cs, sp;
-} BY_KERNEL;
-
 #endif

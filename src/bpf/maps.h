@@ -2,8 +2,8 @@
 #ifndef WICK_BPF_MAPS_H
 #define WICK_BPF_MAPS_H
 
+#include "arch/x86_64/ahead.h"
 #include "bpf/layout.h"
-#include "unwind/ahead.h"
 
 #define WINDOW_BYTES 2048u
 #define ADDRESSES_MAX (LAYOUT_KERNEL_MAX + LAYOUT_FRAMES_MAX)

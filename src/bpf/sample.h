@@ -11,6 +11,7 @@
 #ifndef WICK_BPF_SAMPLE_H
 #define WICK_BPF_SAMPLE_H
 
+#include "arch/bpf.h"
 #include "bpf/kernel.h"
 #include "bpf/walk.h"
 
@@ -21,7 +22,6 @@
 #define WAKE_BYTES (256u << 10)
 
 #define ABOVE_FIRST_FRAME 64 /* bytes */
-#define USER32_CS 0x23 /* the code segment of 32-bit programs */
 
 const volatile __u32 copy_bytes = 16384; /* of the stack, where wick unwinds */
 const volatile __u8 wakes_for_copies = 0; /* whatever they lack is supplied at once */
@@ -83,28 +83,6 @@ static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __
 	return s;
 }
 
-/* In the order of LAYOUT_REGISTERS. */
-static __always_inline void copy_registers(__u64 *to, const struct pt_regs___kernel *r)
-{
-	to[0] = r->ax;
-	to[1] = r->bx;
-	to[2] = r->cx;
-	to[3] = r->dx;
-	to[4] = r->si;
-	to[5] = r->di;
-	to[6] = r->bp;
-	to[7] = r->sp;
-	to[8] = r->ip;
-	to[9] = r->r8;
-	to[10] = r->r9;
-	to[11] = r->r10;
-	to[12] = r->r11;
-	to[13] = r->r12;
-	to[14] = r->r13;
-	to[15] = r->r14;
-	to[16] = r->r15;
-}
-
 /* The registers with which the task came into the kernel. Threads of the kernel have none: ip stays 0. */
 __noinline int sample_registers_of_task(__u32 slot)
 {
@@ -112,12 +90,12 @@ __noinline int sample_registers_of_task(__u32 slot)
 	struct task_struct *task = bpf_get_current_task_btf();
 	if (!s || task->flags & TASK_KTHREAD || !task->mm)
 		return 0;
-	const struct pt_regs___kernel *registers = (const void *)bpf_task_pt_regs(task);
-	copy_registers(s->registers, registers);
-	s->record.narrow = (__u16)registers->cs == USER32_CS;
-	s->fp = s->registers[6];
-	s->sp = s->registers[7];
-	s->ip = s->registers[8];
+	const struct arch_kernel_registers *registers = (const void *)bpf_task_pt_regs(task);
+	arch_copy_registers(s->registers, registers);
+	s->record.narrow = arch_is_narrow(registers);
+	s->fp = s->registers[ARCH_AT_FP];
+	s->sp = s->registers[ARCH_AT_SP];
+	s->ip = s->registers[ARCH_AT_IP];
 	return 0;
 }
 

@@ -12,8 +12,6 @@
 
 char programs_license[] SEC("license") = "Dual MIT/GPL";
 
-#define USER_RPL 3
-
 const volatile __u32 switch_sources = 0; /* by bit: events that happen when a thread leaves its CPU */
 const volatile __u32 clock_sources = 0; /* that tell how long threads run */
 const volatile __u32 kept_sources = ~0u; /* that are told themselves too */
@@ -45,24 +43,10 @@ static __always_inline __u64 state_of_task(void)
 
 static __always_inline void registers_of_context(struct scratch *s, const struct bpf_perf_event_data *ctx)
 {
-	__u64 *to = s->registers;
-	to[0] = ctx->regs.rax;
-	to[1] = ctx->regs.rbx;
-	to[2] = ctx->regs.rcx;
-	to[3] = ctx->regs.rdx;
-	to[4] = ctx->regs.rsi;
-	to[5] = ctx->regs.rdi;
-	s->fp = to[6] = ctx->regs.rbp;
-	s->sp = to[7] = ctx->regs.rsp;
-	s->ip = to[8] = ctx->regs.rip;
-	to[9] = ctx->regs.r8;
-	to[10] = ctx->regs.r9;
-	to[11] = ctx->regs.r10;
-	to[12] = ctx->regs.r11;
-	to[13] = ctx->regs.r12;
-	to[14] = ctx->regs.r13;
-	to[15] = ctx->regs.r14;
-	to[16] = ctx->regs.r15;
+	arch_copy_event_registers(s->registers, ctx);
+	s->fp = s->registers[ARCH_AT_FP];
+	s->sp = s->registers[ARCH_AT_SP];
+	s->ip = s->registers[ARCH_AT_IP];
 }
 
 static __always_inline int has_source(__u32 sources, __u16 source)
@@ -81,7 +65,7 @@ static __always_inline int leave(struct bpf_perf_event_data *ctx, __u16 source)
 		return 0;
 	s->record.key.extra = thread->key.extra;
 	s->record.key.mode = LAYOUT_MODE_KERNEL;
-	s->record.ip = ctx->regs.rip;
+	s->record.ip = arch_event_ip(ctx);
 	sample_kernel_stack(s, LAYOUT_SLOT_SAMPLE, ctx);
 	sample_registers_of_task(LAYOUT_SLOT_SAMPLE);
 	if (stack_cache_find(LAYOUT_SLOT_SAMPLE) && leave_with_known(s, thread))
@@ -125,11 +109,11 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, __u16 source)
 		s->record.key.extra = state_of_task();
 	else if (has_source(fault_sources, source))
 		s->record.key.extra = page_size_of(ctx);
-	s->record.ip = ctx->regs.rip;
-	if ((ctx->regs.cs & 3) == USER_RPL) {
+	s->record.ip = arch_event_ip(ctx);
+	if (arch_event_is_user(ctx)) {
 		s->record.key.mode = LAYOUT_MODE_USER;
 		registers_of_context(s, ctx);
-		s->record.narrow = (__u16)ctx->regs.cs == USER32_CS;
+		s->record.narrow = arch_event_is_narrow(ctx);
 	} else {
 		s->record.key.mode = LAYOUT_MODE_KERNEL;
 		sample_kernel_stack(s, LAYOUT_SLOT_SAMPLE, ctx);
@@ -178,7 +162,7 @@ int list_registers(struct bpf_iter__task *ctx)
 	struct layout_registers found = {
 		.tid = pid_namespace ? number_of_pid(BPF_CORE_READ(task, thread_pid)) : (__u32)task->pid,
 	};
-	copy_registers(found.values, (const void *)bpf_task_pt_regs(task));
+	arch_copy_registers(found.values, (const void *)bpf_task_pt_regs(task));
 	bpf_seq_write(ctx->meta->seq, &found, sizeof found);
 	return 0;
 }

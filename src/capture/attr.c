@@ -1,22 +1,10 @@
 #include "capture/attr.h"
 
+#include "arch/native.h"
+
 #include <time.h>
 
-#if defined(__x86_64__)
-#include <asm/perf_regs.h>
-/* What unwind rules can name: the general registers and the instruction pointer. */
-#define USER_REGISTERS \
-	(((1ull << (PERF_REG_X86_IP + 1)) - 1) | ((1ull << (PERF_REG_X86_R15 + 1)) - (1ull << PERF_REG_X86_R8)))
-#else
-#define USER_REGISTERS 0ull
-#endif
-
 #define FORMAT_LOST (1u << 4) /* Linux 6.0 */
-
-bool attr_can_unwind(void)
-{
-	return USER_REGISTERS;
-}
 
 /* The same for all events of a recording, else their records could not be told apart. */
 static void set_common(struct perf_event_attr *attr, const struct attr_shape *shape)
@@ -45,7 +33,7 @@ static void set_stack(struct perf_event_attr *attr, const struct attr_shape *sha
 	switch (shape->call_graph) {
 	case CALL_GRAPH_DWARF:
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-		attr->sample_regs_user = USER_REGISTERS;
+		attr->sample_regs_user = ARCH_PERF_REGISTERS;
 		attr->sample_stack_user = shape->stack_size;
 		attr->exclude_callchain_user = 1;
 		break;

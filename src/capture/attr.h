@@ -35,7 +35,4 @@ void attr_shape_event(struct perf_event_attr *attr, const struct attr_shape *sha
 /* An event that counts nothing and brings the records of mappings, names, forks and exits. */
 struct perf_event_attr attr_tracking(const struct attr_shape *shape);
 
-/* True where wick can unwind by tables: on this machine it has registers to ask for. */
-bool attr_can_unwind(void);
-
 #endif

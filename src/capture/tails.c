@@ -41,7 +41,8 @@ static void look_at(struct tails *tails, const struct event_sample *sample)
 	    tails->held > HELD_MAX || (tails->members && !members_expects(tails->members, sample->pid, sample->tid)))
 		return;
 	size_t most = stack_needs_of(tails->needs, sample->tid);
-	if (!most || !unwind_registers_from_perf(&registers, sample->user.abi, sample->user.mask, sample->user.values))
+	if (!most ||
+	    !unwind_registers_from_perf(&registers, NULL, sample->user.abi, sample->user.mask, sample->user.values))
 		return;
 	uint64_t end = registers.sp + sample->stack_skipped + sample->stack_size;
 	size_t size = read_memory(tails, sample->pid, end - OVERLAP, OVERLAP + most);

@@ -210,7 +210,8 @@ int recording_load(struct input_head *head, const char *path, const struct input
 	fetching_start(&fetching);
 	collect.debuginfod = fetching.client;
 	const char *machine = perfdata_arch(loading.data);
-	collect.foreign = *machine && !unwind_registers_are_of(machine);
+	collect.machine = arch_of_name(machine);
+	collect.foreign = *machine && !collect.machine;
 	collect.by_wick = is_by_wick(loading.data);
 	loading.collector = collector_new(&collect);
 	int result = read_all(&loading, name, filter->any);

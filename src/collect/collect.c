@@ -101,6 +101,7 @@ struct collector *collector_new(const struct collect_options *options)
 		worker->tally.label_cpu = options->label_cpu;
 		stack_maker_init(&worker->maker, &collector->codes, collector->options.max_depth);
 		worker->maker.foreign = options->foreign;
+		worker->maker.machine = options->machine;
 		worker->maker.needs = options->live ? &collector->needs : NULL;
 		worker->maker.identify = makes_profile(options) ? tally_frame : NULL;
 		worker->maker.identify_context = &worker->tally;

@@ -28,7 +28,8 @@ struct collect_options {
 	bool label_cpu, label_cgroup; /* samples have them as labels, and are counted by them */
 	enum tally_threads threads_apart; /* in the profile; there is no end to new ones */
 	bool keep_lines; /* frames keep their source line */
-	bool foreign; /* they are of another kind of machine: copies of stacks cannot be unwound */
+	bool foreign; /* they are of a machine that is not known: copies of stacks cannot be unwound */
+	const struct arch *machine; /* that they are of; NULL: this one */
 	bool engine; /* the BPF engine takes the samples */
 	bool live; /* the records are of processes that run now */
 	bool by_wick; /* wick recorded them, now or before */

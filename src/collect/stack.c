@@ -245,7 +245,7 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 		return STACK_WHOLE;
 	if (end == UNWIND_OTHER_STACK)
 		return STACK_OTHER;
-	if (registers->narrow && end != UNWIND_NO_MEMORY)
+	if (registers->kind == ARCH_I386 && end != UNWIND_NO_MEMORY)
 		return STACK_NARROW;
 	if (end != UNWIND_NO_MEMORY)
 		return STACK_BROKEN;
@@ -329,7 +329,7 @@ enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *
 		return push_unwound(maker, user);
 	bool copied = sample->register_count;
 	if (copied && !maker->foreign &&
-	    unwind_registers_from_perf(&registers, sample->register_abi, sample->register_mask,
+	    unwind_registers_from_perf(&registers, maker->machine, sample->register_abi, sample->register_mask,
 				       batch_registers(sample)))
 		return unwind_user(maker, &registers, user);
 	enum stack_end marked = copied && maker->foreign ? STACK_FOREIGN : take_end_mark(maker, &user);

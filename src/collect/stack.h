@@ -28,7 +28,8 @@ struct stack_maker {
 	struct stack_needs *needs; /* set by the owner: learns what was missing; NULL: nobody asks */
 	uint64_t tail_start; /* address of what was read behind the copy */
 	size_t tail_used; /* bytes of it that were needed */
-	bool foreign; /* set by the owner: registers are of another kind of machine */
+	bool foreign; /* set by the owner: registers are of a machine that is not known */
+	const struct arch *machine; /* set by the owner: whose registers they are; NULL: of this one */
 	bool marked; /* some call chain had the mark of a stack that is not whole */
 	const struct batch_sample *sample;
 	const struct mapping *last; /* where the last look-up ended: neighbours often lie in the same mapping */

@@ -25,6 +25,7 @@
 #ifndef WICK_ENGINE_ENGINE_H
 #define WICK_ENGINE_ENGINE_H
 
+#include "arch/native.h"
 #include "base/err.h"
 #include "event/event.h"
 #include "module/module_code.h"
@@ -106,8 +107,8 @@ void engine_stop(struct engine *engine);
  * Calls `add` for the threads of the system, with the registers of user space of each (ENGINE_REGISTERS, by bit of
  * ENGINE_REGISTER_MASK). Nobody is called where they are not of interest.
  */
-#define ENGINE_REGISTERS 17
-#define ENGINE_REGISTER_MASK (0x1ffull | 0xff0000ull) /* enum perf_event_x86_regs: ax … ip, r8 … r15 */
+#define ENGINE_REGISTERS ARCH_PERF_REGISTER_COUNT
+#define ENGINE_REGISTER_MASK ARCH_PERF_REGISTERS
 void engine_registers(struct engine *engine, void (*add)(void *context, int32_t tid, const uint64_t *values),
 		      void *context);
 

@@ -1,4 +1,5 @@
 /* Opening a recorder: what is recorded, by which events and which engine, and what it waits for. */
+#include "arch/native.h"
 #include "base/buf.h"
 #include "base/memory_limit.h"
 #include "bpf/layout.h"
@@ -157,10 +158,6 @@ static int shape_events(struct recorder *recorder, struct opening *opening, stru
 		.enable_on_exec = options->command && !recorder->target.clock && !options->delay,
 		.switches = options->events->switches,
 	};
-	if (shape->call_graph == CALL_GRAPH_DWARF && !attr_can_unwind()) {
-		recorder_note(recorder, "using frame pointers: unwind tables are not supported on this processor");
-		shape->call_graph = CALL_GRAPH_FP;
-	}
 	if (shape->frequency > limits->most_frequency && !shape->period) {
 		recorder_note(recorder,
 			      "%" PRIu64 " Hz instead of %" PRIu64
@@ -360,8 +357,12 @@ static void watch_cpus(struct recorder *recorder)
 
 /* --- opening, step by step --- */
 
-static int check_kernel(struct recorder *recorder, struct opening *opening, struct err *err)
+static int check_machine(struct recorder *recorder, struct opening *opening, struct err *err)
 {
+	if (!ARCH_RECORDS)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "recording is not implemented on %s yet; record with perf, wick reads its perf.data",
+			       ARCH_NATIVE.name);
 	opening->limits = capture_limits_read();
 	recorder->privileged = opening->limits.privileged;
 	return opening->limits.supported ? 0 :
@@ -459,7 +460,7 @@ static void block_signals(struct recorder *recorder)
 int recorder_open(struct recorder **ret_recorder, const struct recorder_options *options, struct err *err)
 {
 	static int (*const steps[])(struct recorder * recorder, struct opening * opening, struct err * err) = {
-		check_kernel,  choose_target, choose_events, shape_events, choose_engine, choose_rings,
+		check_machine, choose_target, choose_events, shape_events, choose_engine, choose_rings,
 		start_command, open_rings,    open_engine,   join_sources, open_waiting,
 	};
 	struct recorder *recorder = mem_zalloc(1, sizeof *recorder);

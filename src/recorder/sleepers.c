@@ -121,8 +121,6 @@ void sleepers_free(struct sleepers *sleepers)
 
 /* --- where they are --- */
 
-enum { REGISTER_FP = 6, REGISTER_SP, REGISTER_IP }; /* places among all of them */
-
 void sleepers_registers(void *context, int32_t tid, const uint64_t *values)
 {
 	struct sleepers *sleepers = context;
@@ -186,8 +184,8 @@ static bool read_registers(struct sleepers *sleepers, struct sleeper *sleeper)
 	*ip = '\0';
 	sp = strrchr(sleepers->line, ' ');
 	if (sp && !sleeper->all_registers) {
-		sleeper->registers[REGISTER_SP] = strtoull(sp + 1, NULL, 16);
-		sleeper->registers[REGISTER_IP] = strtoull(ip + 1, NULL, 16);
+		sleeper->registers[ARCH_AT_SP] = strtoull(sp + 1, NULL, 16);
+		sleeper->registers[ARCH_AT_IP] = strtoull(ip + 1, NULL, 16);
 	}
 	return true;
 }
@@ -197,7 +195,7 @@ static void read_user_stack(struct sleepers *sleepers, struct sleeper *sleeper, 
 {
 	struct iovec pages[PAGES_MAX];
 	size_t wanted = 0, count = 0;
-	uint64_t at = sleeper->registers[REGISTER_SP];
+	uint64_t at = sleeper->registers[ARCH_AT_SP];
 	if (!at || sleepers->bytes.size + most > HELD_MAX)
 		return;
 	for (; wanted < most && count < PAGES_MAX; count++) {
@@ -251,7 +249,7 @@ static void find_addresses(struct sleepers *sleepers)
 /* --- telling --- */
 
 /* Of a thread of which /proc alone tells: its frame pointer is not known, and 0 leads nowhere. */
-#define FEW_REGISTERS (1ull << REGISTER_FP | 1ull << REGISTER_SP | 1ull << REGISTER_IP)
+#define FEW_REGISTERS (1ull << ARCH_AT_FP | 1ull << ARCH_AT_SP | 1ull << ARCH_AT_IP)
 
 static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, uint64_t cgroup,
 		const struct event_sink *sink)
@@ -269,16 +267,18 @@ static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, 
 		.tid = sleeper->tid,
 		.cpu = UINT32_MAX,
 		.cgroup = cgroup,
-		.ip = count > 1 ? chain[1] : sleeper->registers[REGISTER_IP],
+		.ip = count > 1 ? chain[1] : sleeper->registers[ARCH_AT_IP],
 		.chain = chain,
 		.chain_count = count > 1 ? count : 0,
 	};
+	const uint64_t *registers = sleeper->registers;
+	const uint64_t few[] = {registers[ARCH_AT_FP], registers[ARCH_AT_SP], registers[ARCH_AT_IP]};
 	if (sleeper->stack_size) {
 		bool all = sleeper->all_registers;
 		sample.user = (struct event_registers){
 			.abi = PERF_SAMPLE_REGS_ABI_64,
 			.mask = all ? ENGINE_REGISTER_MASK : FEW_REGISTERS,
-			.values = all ? sleeper->registers : sleeper->registers + REGISTER_FP,
+			.values = all ? registers : few,
 		};
 		sample.stack = (const uint8_t *)sleepers->bytes.data + sleeper->stack;
 		sample.stack_size = sample.stack_asked = sleeper->stack_size;
@@ -290,9 +290,6 @@ int sleepers_emit(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, 
 		  const struct event_sink *sink)
 {
 	int result = 0;
-#ifndef __x86_64__
-	stack_bytes = 0; /* the registers are numbered as on x86-64 */
-#endif
 	for (size_t i = 0; i < sleepers->count; i++)
 		look(sleepers, &sleepers->items[i], stack_bytes, kernel);
 	find_addresses(sleepers);

@@ -91,7 +91,7 @@ static int make_call(struct broker *broker, const struct seccomp_data *call)
 		return files_change_mode(files, (int)args[0], (mode_t)args[1]);
 	case SYS_fchown:
 		return files_change_owner(files, (int)args[0], (uid_t)args[1], (gid_t)args[2]);
-#ifdef __x86_64__
+#ifdef SYS_open
 	case SYS_open:
 		return files_open_to_write(files, AT_FDCWD, args[0], (int)args[1], (mode_t)args[2]);
 	case SYS_unlink:

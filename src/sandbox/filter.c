@@ -4,6 +4,8 @@
  */
 #include "sandbox/filter.h"
 
+#include "arch/native.h"
+
 #include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +23,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#define OWN_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OWN_ARCH AUDIT_ARCH_AARCH64
-#endif
-
 /* The sanitizers look for leaks at the end from a process of their own, which stops the threads. */
 #if !defined(__has_feature)
 #define __has_feature(name) 0
@@ -38,137 +34,118 @@
 #endif
 
 /* Frequent ones first: on kernels before 5.11 each call runs through the list. */
-static const uint32_t allowed[] = {
-	SYS_read,
-	SYS_futex,
-	SYS_clock_gettime,
-	SYS_epoll_pwait,
-	SYS_write,
-	SYS_pwrite64,
-	SYS_pread64,
-	SYS_close,
-	SYS_fstat,
-	SYS_newfstatat,
-	SYS_munmap,
-	SYS_madvise,
-	SYS_mremap,
-	SYS_brk,
-	SYS_lseek,
-	SYS_rt_sigprocmask,
-	SYS_rt_sigaction,
-	SYS_rt_sigreturn,
-	SYS_rt_sigtimedwait,
-	SYS_rt_sigpending,
-	SYS_sigaltstack,
-	SYS_readv,
-	SYS_writev,
-	SYS_preadv,
-	SYS_pwritev,
-	SYS_statx,
-	SYS_statfs,
-	SYS_fstatfs,
-	SYS_readlinkat,
-	SYS_faccessat,
-	SYS_getdents64,
-	SYS_getcwd,
-	SYS_flock,
-	SYS_fsync,
-	SYS_fdatasync,
-	SYS_ftruncate,
-	SYS_fallocate,
-	SYS_fadvise64,
-	SYS_copy_file_range,
-	SYS_sendfile,
-	SYS_splice,
-	SYS_sync_file_range,
-	SYS_readahead,
-	SYS_dup,
-	SYS_dup3,
-	SYS_pipe2,
-	SYS_eventfd2,
-	SYS_signalfd4,
-	SYS_timerfd_create,
-	SYS_timerfd_settime,
-	SYS_timerfd_gettime,
-	SYS_epoll_create1,
-	SYS_epoll_ctl,
-	SYS_ppoll,
-	SYS_pselect6,
-	SYS_nanosleep,
-	SYS_clock_nanosleep,
-	SYS_clock_getres,
-	SYS_gettimeofday,
-	SYS_times,
-	SYS_getrusage,
-	SYS_sysinfo,
-	SYS_uname,
-	SYS_getrandom,
-	SYS_getpid,
-	SYS_gettid,
-	SYS_getppid,
-	SYS_getuid,
-	SYS_geteuid,
-	SYS_getgid,
-	SYS_getegid,
-	SYS_getpgid,
-	SYS_getsid,
-	SYS_getpriority,
-	SYS_sched_yield,
-	SYS_sched_getaffinity,
-	SYS_sched_getparam,
-	SYS_sched_getscheduler,
-	SYS_getcpu,
-	SYS_set_robust_list,
-	SYS_set_tid_address,
-	SYS_membarrier,
-	SYS_mincore,
-	SYS_msync,
-	SYS_mlock,
-	SYS_munlock,
-	SYS_memfd_create,
-	SYS_restart_syscall,
-	SYS_exit,
-	SYS_exit_group,
-	SYS_wait4,
-	SYS_waitid,
-	SYS_capget,
-	SYS_capset,
-	SYS_umask,
+static const uint32_t allowed[] = {SYS_read,
+				   SYS_futex,
+				   SYS_clock_gettime,
+				   SYS_epoll_pwait,
+				   SYS_write,
+				   SYS_pwrite64,
+				   SYS_pread64,
+				   SYS_close,
+				   SYS_fstat,
+				   SYS_newfstatat,
+				   SYS_munmap,
+				   SYS_madvise,
+				   SYS_mremap,
+				   SYS_brk,
+				   SYS_lseek,
+				   SYS_rt_sigprocmask,
+				   SYS_rt_sigaction,
+				   SYS_rt_sigreturn,
+				   SYS_rt_sigtimedwait,
+				   SYS_rt_sigpending,
+				   SYS_sigaltstack,
+				   SYS_readv,
+				   SYS_writev,
+				   SYS_preadv,
+				   SYS_pwritev,
+				   SYS_statx,
+				   SYS_statfs,
+				   SYS_fstatfs,
+				   SYS_readlinkat,
+				   SYS_faccessat,
+				   SYS_getdents64,
+				   SYS_getcwd,
+				   SYS_flock,
+				   SYS_fsync,
+				   SYS_fdatasync,
+				   SYS_ftruncate,
+				   SYS_fallocate,
+				   SYS_fadvise64,
+				   SYS_copy_file_range,
+				   SYS_sendfile,
+				   SYS_splice,
+				   SYS_sync_file_range,
+				   SYS_readahead,
+				   SYS_dup,
+				   SYS_dup3,
+				   SYS_pipe2,
+				   SYS_eventfd2,
+				   SYS_signalfd4,
+				   SYS_timerfd_create,
+				   SYS_timerfd_settime,
+				   SYS_timerfd_gettime,
+				   SYS_epoll_create1,
+				   SYS_epoll_ctl,
+				   SYS_ppoll,
+				   SYS_pselect6,
+				   SYS_nanosleep,
+				   SYS_clock_nanosleep,
+				   SYS_clock_getres,
+				   SYS_gettimeofday,
+				   SYS_times,
+				   SYS_getrusage,
+				   SYS_sysinfo,
+				   SYS_uname,
+				   SYS_getrandom,
+				   SYS_getpid,
+				   SYS_gettid,
+				   SYS_getppid,
+				   SYS_getuid,
+				   SYS_geteuid,
+				   SYS_getgid,
+				   SYS_getegid,
+				   SYS_getpgid,
+				   SYS_getsid,
+				   SYS_getpriority,
+				   SYS_sched_yield,
+				   SYS_sched_getaffinity,
+				   SYS_sched_getparam,
+				   SYS_sched_getscheduler,
+				   SYS_getcpu,
+				   SYS_set_robust_list,
+				   SYS_set_tid_address,
+				   SYS_membarrier,
+				   SYS_mincore,
+				   SYS_msync,
+				   SYS_mlock,
+				   SYS_munlock,
+				   SYS_memfd_create,
+				   SYS_restart_syscall,
+				   SYS_exit,
+				   SYS_exit_group,
+				   SYS_wait4,
+				   SYS_waitid,
+				   SYS_capget,
+				   SYS_capset,
+				   SYS_umask,
 #ifdef SYS_rseq
-	SYS_rseq,
+				   SYS_rseq,
 #endif
 #ifdef SYS_faccessat2
-	SYS_faccessat2,
+				   SYS_faccessat2,
 #endif
 #ifdef SYS_epoll_pwait2
-	SYS_epoll_pwait2,
+				   SYS_epoll_pwait2,
 #endif
 #ifdef SYS_futex_wait
-	SYS_futex_wait,
-	SYS_futex_wake,
+				   SYS_futex_wait,
+				   SYS_futex_wake,
 #endif
-#ifdef __x86_64__
-	SYS_epoll_wait,
-	SYS_stat,
-	SYS_lstat,
-	SYS_access,
-	SYS_readlink,
-	SYS_poll,
-	SYS_select,
-	SYS_dup2,
-	SYS_pipe,
-	SYS_arch_prctl,
-	SYS_time,
-	SYS_getpgrp,
-#endif
-};
+				   ARCH_OLD_CALLS};
 
-static const uint32_t brokered[] = {
-	SYS_openat2, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_fchmod, SYS_fchown,
-#ifdef __x86_64__
-	SYS_unlink,  SYS_rename,   SYS_rmdir,
-#endif
-};
+static const uint32_t brokered[] = {SYS_openat2, SYS_unlinkat, SYS_renameat,     SYS_renameat2,
+				    SYS_fchmod,  SYS_fchown,   ARCH_OLD_BROKERED};
 
 /* Only for a recording. Of events, the broker sees what they are. */
 static const uint32_t allowed_to_record[] = {SYS_pidfd_open, SYS_process_vm_readv};
@@ -296,7 +273,7 @@ static void unless_bits(struct program *program, uint32_t number, unsigned index
 static void check_files(struct program *program)
 {
 	unless_bits(program, SYS_openat, 2, WRITES, SECCOMP_RET_USER_NOTIF);
-#ifdef __x86_64__
+#ifdef SYS_open
 	unless_bits(program, SYS_open, 1, WRITES, SECCOMP_RET_USER_NOTIF);
 #endif
 	/* Times of an open file, set to now. */
@@ -375,7 +352,7 @@ static void allow_sanitizers(struct program *program)
 static void write_program(struct program *program, bool recording, pid_t command)
 {
 	load(program, offsetof(struct seccomp_data, arch));
-	JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCH, 1, 0);
+	JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0);
 	answer(program, DENY);
 	load_number(program);
 	if (SANITIZED)

@@ -16,7 +16,7 @@ enum { GAP_MIN = 16 };
 enum { SAVES_ROWS_MAX = 65536 };
 
 struct builder {
-	const struct unwind_arch *arch;
+	const struct arch *arch;
 	struct elf_file *elf;
 	struct cfi_section eh_frame, debug_frame, separate_debug_frame;
 	struct cfi cfi;
@@ -297,6 +297,23 @@ static void take_saves(void *context, uint64_t address, const struct cfi_cie *ci
 	add_row(builder, address, rules_of_saves(&builder->rules, state));
 }
 
+/* Where calls leave the return address in a register: entry 0 saves it first, the others only jump. */
+static void add_linked_plt_rows(struct builder *builder, const struct cfi_function *function)
+{
+	struct unwind_rule linked = {.cfa = UNWIND_CFA_SP, .fp = UNWIND_FP_LINK};
+	struct unwind_rule saved = {
+		.cfa = UNWIND_CFA_SP,
+		.cfa_offset = 16,
+		.fp = UNWIND_FP_LINK_AT_CFA,
+		.fp_offset = -8,
+	};
+	add_row(builder, function->start, rules_number(&builder->rules, linked));
+	if (!function->program)
+		return;
+	add_row(builder, function->start + (function->program >> 8), rules_number(&builder->rules, saved));
+	add_row(builder, function->start + function->program_size, rules_number(&builder->rules, linked));
+}
+
 /* Entry 0 is reached with one word pushed, and pushes another. */
 static void add_plt_rows(struct builder *builder, const struct cfi_function *function)
 {
@@ -340,6 +357,8 @@ static void add_function(struct builder *builder, const struct cfi_function *fun
 			rules_number(&builder->rules, (struct unwind_rule){.cfa = UNWIND_CFA_SIGNAL}));
 	else if (function->cie == CFI_DERIVED)
 		derive_rows(&builder->derive, function->program, take_derived, builder);
+	else if (builder->arch->links)
+		add_linked_plt_rows(builder, function);
 	else
 		add_plt_rows(builder, function);
 }
@@ -392,7 +411,7 @@ static struct unwind_table *make_table(struct builder *builder)
 
 int unwind_table_build(struct unwind_table **ret_table, struct elf_file *elf, struct elf_file *debug, struct err *err)
 {
-	const struct unwind_arch *arch = unwind_arch_of(elf_header(elf)->e_machine);
+	const struct arch *arch = arch_of_machine(elf_header(elf)->e_machine);
 	if (!arch)
 		return err_set(err, ERR_UNSUPPORTED, "unwinding is not supported for machine type %u",
 			       elf_header(elf)->e_machine);

@@ -55,7 +55,7 @@ static struct unwind_table *make_table(const struct cfi *cfi)
 static void read_frames(struct cfi *cfi, const struct cfi_section *section, uint64_t start, uint64_t end)
 {
 	cfi_release(cfi);
-	*cfi = (struct cfi){.arch = &unwind_arch_x86_64, .executable = {{start, end}}, .range_count = 1};
+	*cfi = (struct cfi){.arch = &arch_x86_64, .executable = {{start, end}}, .range_count = 1};
 	cfi_read(cfi, section);
 	cfi_sort(cfi);
 }

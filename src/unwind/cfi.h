@@ -72,7 +72,7 @@ struct cfi_range {
 enum { CFI_RANGES_MAX = 64 };
 
 struct cfi {
-	const struct unwind_arch *arch;
+	const struct arch *arch;
 	struct cfi_range executable[CFI_RANGES_MAX]; /* functions outside are left out */
 	size_t range_count;
 	struct cfi_cie *cies;

@@ -9,7 +9,7 @@ enum { NEAR_MAX = 32 << 10 };
 /* How much work: instructions per byte of code, and in all, over all that is tried. Compilers need a fraction of it. */
 enum { STEPS_PER_BYTE = 8, STEPS_MAX = 1 << 25, TRIES_MIN = 8192 };
 
-void derive_init(struct derive *derive, const struct unwind_arch *arch, struct rules *rules)
+void derive_init(struct derive *derive, const struct arch *arch, struct rules *rules)
 {
 	*derive = (struct derive){.arch = arch, .rules = rules};
 }

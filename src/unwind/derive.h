@@ -43,7 +43,7 @@ struct derive_entry {
 };
 
 struct derive {
-	const struct unwind_arch *arch;
+	const struct arch *arch;
 	struct rules *rules;
 	/* The file's bytes at an address: where jump tables are looked for. May be NULL. */
 	const uint8_t *(*bytes_at)(void *context, uint64_t address, size_t *ret_size);
@@ -61,7 +61,7 @@ struct derive {
 	uint64_t steps_left; /* instructions that may still be looked at */
 };
 
-void derive_init(struct derive *derive, const struct unwind_arch *arch, struct rules *rules);
+void derive_init(struct derive *derive, const struct arch *arch, struct rules *rules);
 void derive_release(struct derive *derive);
 /* Ranges are added in ascending order, without overlap. The code must stay. False when there is no room for more. */
 bool derive_add_range(struct derive *derive, uint64_t address, const uint8_t *code, size_t size);

@@ -321,7 +321,7 @@ static bool meets_others(struct derive_function *function, const struct block *f
 static bool follow(struct derive_function *function, const struct instruction *instruction, uint32_t index,
 		   uint64_t next, struct derive_state *state)
 {
-	const struct unwind_arch *arch = function->derive->arch;
+	const struct arch *arch = function->derive->arch;
 	uint8_t base = instruction->kind == INSTRUCTION_ALIGN ? base_of(function, index) : 0;
 	uint8_t compared = state->compared;
 	if (instruction->kind == INSTRUCTION_CALL && instruction->target == next) {

@@ -31,7 +31,7 @@ static struct derive_value moved(struct derive_value value, int64_t by)
 	return value.offset > OFFSET_MAX || value.offset < -OFFSET_MAX ? unknown : value;
 }
 
-void derive_state_enter(struct derive_state *state, const struct unwind_arch *arch)
+void derive_state_enter(struct derive_state *state, const struct arch *arch)
 {
 	memset(state, 0, sizeof *state);
 	state->compared = REGISTER_NONE;
@@ -60,7 +60,7 @@ static bool overlaps(struct derive_value at, uint8_t bytes, int64_t offset)
 	return at.offset + bytes > offset && at.offset < offset + 8;
 }
 
-static void store(struct derive_state *state, const struct unwind_arch *arch, struct derive_value at, uint8_t bytes,
+static void store(struct derive_state *state, const struct arch *arch, struct derive_value at, uint8_t bytes,
 		  struct derive_value value)
 {
 	if (!is_stack(at))
@@ -81,7 +81,7 @@ static struct derive_value load(const struct derive_state *state, struct derive_
 }
 
 /* The stack pointer moves: what lies below it is no longer kept by anyone. */
-static void set_sp(struct derive_state *state, const struct unwind_arch *arch, struct derive_value value)
+static void set_sp(struct derive_state *state, const struct arch *arch, struct derive_value value)
 {
 	struct derive_value old = state->registers[arch->dwarf_sp];
 	state->registers[arch->dwarf_sp] = value;
@@ -92,8 +92,7 @@ static void set_sp(struct derive_state *state, const struct unwind_arch *arch, s
 			forget_slot(state, i);
 }
 
-static void set_register(struct derive_state *state, const struct unwind_arch *arch, uint8_t number,
-			 struct derive_value value)
+static void set_register(struct derive_state *state, const struct arch *arch, uint8_t number, struct derive_value value)
 {
 	if (number == arch->dwarf_sp)
 		set_sp(state, arch, value);
@@ -108,21 +107,21 @@ static struct derive_value get_register(const struct derive_state *state, uint8_
 
 /* --- instructions --- */
 
-static void push(struct derive_state *state, const struct unwind_arch *arch, struct derive_value value)
+static void push(struct derive_state *state, const struct arch *arch, struct derive_value value)
 {
 	struct derive_value sp = moved(state->registers[arch->dwarf_sp], -8);
 	state->registers[arch->dwarf_sp] = sp;
 	store(state, arch, sp, 8, value);
 }
 
-static struct derive_value pop(struct derive_state *state, const struct unwind_arch *arch)
+static struct derive_value pop(struct derive_state *state, const struct arch *arch)
 {
 	struct derive_value sp = state->registers[arch->dwarf_sp], value = load(state, sp);
 	set_sp(state, arch, moved(sp, 8));
 	return value;
 }
 
-static void align(struct derive_state *state, const struct unwind_arch *arch, uint8_t number, uint8_t base)
+static void align(struct derive_state *state, const struct arch *arch, uint8_t number, uint8_t base)
 {
 	if (number != arch->dwarf_sp || !is_stack(state->registers[number]) || base == 0) {
 		set_register(state, arch, number, unknown);
@@ -149,7 +148,7 @@ static bool is_saved(const struct derive_state *state)
 	return false;
 }
 
-static void clear(struct derive_state *state, const struct unwind_arch *arch, uint8_t number)
+static void clear(struct derive_state *state, const struct arch *arch, uint8_t number)
 {
 	bool had = number == arch->dwarf_fp && state->registers[number].kind == VALUE_CALLER;
 	set_register(state, arch, number, unknown);
@@ -166,8 +165,8 @@ static void forget_registers(struct derive_state *state, uint32_t numbers)
 	}
 }
 
-void derive_state_apply(struct derive_state *state, const struct unwind_arch *arch,
-			const struct instruction *instruction, uint8_t base)
+void derive_state_apply(struct derive_state *state, const struct arch *arch, const struct instruction *instruction,
+			uint8_t base)
 {
 	struct derive_value from = get_register(state, instruction->base),
 			    value = get_register(state, instruction->reg);
@@ -221,7 +220,7 @@ void derive_state_apply(struct derive_state *state, const struct unwind_arch *ar
 	}
 }
 
-void derive_state_call(struct derive_state *state, const struct unwind_arch *arch)
+void derive_state_call(struct derive_state *state, const struct arch *arch)
 {
 	uint32_t kept = arch->saved_mask | 1u << arch->dwarf_sp | 1u << arch->dwarf_fp;
 	forget_registers(state, ~kept & ((1u << REGISTERS) - 1));
@@ -264,13 +263,13 @@ bool derive_state_merge(struct derive_state *state, const struct derive_state *o
 }
 
 bool derive_state_contradicts(const struct derive_state *state, const struct derive_state *other,
-			      const struct unwind_arch *arch)
+			      const struct arch *arch)
 {
 	struct derive_value left = state->registers[arch->dwarf_sp], right = other->registers[arch->dwarf_sp];
 	return is_stack(left) && is_stack(right) && !is_same(left, right);
 }
 
-bool derive_state_is_balanced(const struct derive_state *state, const struct unwind_arch *arch, bool *ret_known)
+bool derive_state_is_balanced(const struct derive_state *state, const struct arch *arch, bool *ret_known)
 {
 	struct derive_value sp = state->registers[arch->dwarf_sp];
 	*ret_known = is_stack(sp);
@@ -301,7 +300,7 @@ static bool find_stored_cfa(const struct derive_state *state, struct derive_valu
 	return false;
 }
 
-static bool find_cfa(const struct derive_state *state, const struct unwind_arch *arch, struct unwind_rule *rule)
+static bool find_cfa(const struct derive_state *state, const struct arch *arch, struct unwind_rule *rule)
 {
 	struct derive_value sp = state->registers[arch->dwarf_sp], fp = state->registers[arch->dwarf_fp];
 	/* The frame pointer first: it is right even behind calls that take their arguments off the stack. */
@@ -323,7 +322,7 @@ static bool find_cfa(const struct derive_state *state, const struct unwind_arch 
 	return false;
 }
 
-static bool find_fp(const struct derive_state *state, const struct unwind_arch *arch, struct unwind_rule *rule)
+static bool find_fp(const struct derive_state *state, const struct arch *arch, struct unwind_rule *rule)
 {
 	struct derive_value fp = state->registers[arch->dwarf_fp];
 	/* Where it is saved, even if the register still holds it: then the rule need not change later. */
@@ -340,7 +339,7 @@ static bool find_fp(const struct derive_state *state, const struct unwind_arch *
 	return fp.kind == VALUE_CALLER;
 }
 
-struct unwind_rule derive_state_rule(const struct derive_state *state, const struct unwind_arch *arch)
+struct unwind_rule derive_state_rule(const struct derive_state *state, const struct arch *arch)
 {
 	struct unwind_rule rule = {.cfa = UNWIND_CFA_STOP};
 	if (state->outermost)

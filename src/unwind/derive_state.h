@@ -6,7 +6,7 @@
 #ifndef WICK_UNWIND_DERIVE_STATE_H
 #define WICK_UNWIND_DERIVE_STATE_H
 
-#include "unwind/instruction.h"
+#include "arch/instruction.h"
 #include "unwind/table.h"
 
 enum derive_value_kind {
@@ -41,29 +41,29 @@ struct derive_state {
 };
 
 /* At the first instruction of a function. */
-void derive_state_enter(struct derive_state *state, const struct unwind_arch *arch);
+void derive_state_enter(struct derive_state *state, const struct arch *arch);
 
 /*
  * What an instruction does; those that lead elsewhere too. `base` is a number for the stack pointer that an
  * INSTRUCTION_ALIGN leaves, the same each time for the same instruction, or 0 when there are no more.
  */
-void derive_state_apply(struct derive_state *state, const struct unwind_arch *arch,
-			const struct instruction *instruction, uint8_t base);
+void derive_state_apply(struct derive_state *state, const struct arch *arch, const struct instruction *instruction,
+			uint8_t base);
 
 /* A call may change all registers that callees do not save. */
-void derive_state_call(struct derive_state *state, const struct unwind_arch *arch);
+void derive_state_call(struct derive_state *state, const struct arch *arch);
 
 /* Keeps what both know. True when that changed `state`. */
 bool derive_state_merge(struct derive_state *state, const struct derive_state *other);
 
 /* True when the stack pointer is known in both and differs. */
 bool derive_state_contradicts(const struct derive_state *state, const struct derive_state *other,
-			      const struct unwind_arch *arch);
+			      const struct arch *arch);
 
 /* Whether the stack pointer is where a call left it; *ret_known: whether it is known. */
-bool derive_state_is_balanced(const struct derive_state *state, const struct unwind_arch *arch, bool *ret_known);
+bool derive_state_is_balanced(const struct derive_state *state, const struct arch *arch, bool *ret_known);
 
 /* The rule that follows; its kind is UNWIND_CFA_INVALID when none does. */
-struct unwind_rule derive_state_rule(const struct derive_state *state, const struct unwind_arch *arch);
+struct unwind_rule derive_state_rule(const struct derive_state *state, const struct arch *arch);
 
 #endif

@@ -5,14 +5,14 @@
 #ifndef WICK_UNWIND_EXPRESSION_H
 #define WICK_UNWIND_EXPRESSION_H
 
-#include "unwind/arch.h"
+#include "unwind/unwind.h"
 
 #include <string.h>
 
 enum expression_result { EXPRESSION_OK, EXPRESSION_BAD, EXPRESSION_NO_REGISTER, EXPRESSION_NO_MEMORY };
 
 struct expression_frame {
-	const struct unwind_arch *arch;
+	const struct arch *arch;
 	const struct unwind_space *space;
 	const struct unwind_registers *registers;
 	uint64_t bias; /* for DW_OP_addr */
@@ -34,14 +34,14 @@ bool expression_is_simple(const uint8_t *bytes, size_t size, struct expression_s
 uint32_t expression_registers(const uint8_t *bytes, size_t size);
 
 /* A register's value in a frame; false when it is not known. */
-static inline bool expression_register(const struct unwind_arch *arch, const struct unwind_registers *registers,
+static inline bool expression_register(const struct arch *arch, const struct unwind_registers *registers,
 				       uint64_t dwarf_register, uint64_t *ret_value)
 {
 	if (dwarf_register == arch->dwarf_sp)
 		*ret_value = registers->sp;
 	else if (dwarf_register == arch->dwarf_fp)
 		*ret_value = registers->fp;
-	else if (dwarf_register == arch->dwarf_ra)
+	else if (dwarf_register == arch->dwarf_ip)
 		*ret_value = registers->ip;
 	else if (dwarf_register < arch->registers && (registers->known >> dwarf_register & 1))
 		*ret_value = registers->other[dwarf_register];

@@ -6,7 +6,7 @@
 /* Longer expressions are not written by anyone; they could only swell the table. */
 enum { EXPRESSION_MAX = 1024 };
 
-void rules_init(struct rules *rules, const struct unwind_arch *arch)
+void rules_init(struct rules *rules, const struct arch *arch)
 {
 	*rules = (struct rules){.arch = arch};
 	rules_number(rules, (struct unwind_rule){.cfa = UNWIND_CFA_INVALID});
@@ -231,6 +231,27 @@ static bool is_signal_frame(const struct rules *rules, const struct cfi_cie *cie
 	       is_at_sp(rules, cie, ra, rules->arch->signal_ip, false);
 }
 
+/* Where calls leave the return address in a register. */
+static bool set_linked(const struct cfi_state *state, struct unwind_rule *rule)
+{
+	const struct cfi_rule *fp = &state->columns[COLUMN_FP], *ra = &state->columns[COLUMN_RA];
+	bool same = fp->how == UNWIND_HOW_SAME || fp->how == UNWIND_HOW_UNDEFINED;
+	int64_t offset = 0;
+	if (same && ra->how == UNWIND_HOW_SAME) {
+		rule->fp = UNWIND_FP_LINK;
+	} else if (same && ra->how == UNWIND_HOW_AT_CFA) {
+		rule->fp = UNWIND_FP_LINK_AT_CFA;
+		offset = ra->value;
+	} else if (fp->how == UNWIND_HOW_AT_CFA && ra->how == UNWIND_HOW_AT_CFA && ra->value == fp->value + 8) {
+		rule->fp = UNWIND_FP_PAIR;
+		offset = fp->value;
+	} else {
+		return false;
+	}
+	rule->fp_offset = (int16_t)offset;
+	return rule->fp_offset == offset;
+}
+
 uint32_t rules_of_state(struct rules *rules, const struct cfi_cie *cie, const struct cfi_state *state)
 {
 	struct unwind_rule rule = {0};
@@ -241,8 +262,10 @@ uint32_t rules_of_state(struct rules *rules, const struct cfi_cie *cie, const st
 		return UNWIND_RULE_STOP;
 	if (is_signal_frame(rules, cie, state))
 		return rules_number(rules, (struct unwind_rule){.cfa = UNWIND_CFA_SIGNAL});
-	if (ra->how != UNWIND_HOW_AT_CFA || ra->value != rules->arch->ra_slot ||
-	    !set_cfa(rules, cie, &state->cfa, &rule) || !set_fp(rules, cie, &state->columns[COLUMN_FP], &rule))
+	bool links = rules->arch->links;
+	if (!(links ? set_linked(state, &rule) : ra->how == UNWIND_HOW_AT_CFA && ra->value == rules->arch->ra_slot) ||
+	    !set_cfa(rules, cie, &state->cfa, &rule) ||
+	    !(links || set_fp(rules, cie, &state->columns[COLUMN_FP], &rule)))
 		return number_of_long(rules, cie, state);
 	/* Saved below the stack pointer means popped. Said here, a function ends with the rule the next begins with. */
 	if (rule.cfa == UNWIND_CFA_SP && rule.fp == UNWIND_FP_AT_CFA && (int64_t)rule.cfa_offset + rule.fp_offset < 0) {

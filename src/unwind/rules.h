@@ -8,7 +8,7 @@
 enum { RULES_RECENT = 64 };
 
 struct rules {
-	const struct unwind_arch *arch;
+	const struct arch *arch;
 	struct unwind_rule *rules;
 	size_t count, capacity;
 	struct index_map map;
@@ -29,7 +29,7 @@ struct rules {
 	} recent[RULES_RECENT]; /* by hash: most rules were just used */
 };
 
-void rules_init(struct rules *rules, const struct unwind_arch *arch);
+void rules_init(struct rules *rules, const struct arch *arch);
 void rules_release(struct rules *rules);
 /* The number of a rule; UNWIND_RULE_INVALID when there is no room for more. */
 uint32_t rules_number(struct rules *rules, struct unwind_rule rule);

@@ -242,7 +242,7 @@ static bool check_rows(const struct unwind_rows *rows, uint32_t rule_count)
 static bool check_rule(const struct unwind_table *table, const struct unwind_rule *rule)
 {
 	uint8_t cfa = rule->cfa & UNWIND_CFA_KIND;
-	if (rule->fp > UNWIND_FP_AT_FP)
+	if (rule->fp > (table->arch->links ? UNWIND_FP_LAST : UNWIND_FP_AT_FP))
 		return false;
 	if (cfa == UNWIND_CFA_LONG)
 		return rule->cfa_offset >= 0 && (uint32_t)rule->cfa_offset < table->long_rule_count;
@@ -276,7 +276,8 @@ static bool check_table(const struct unwind_table *table)
 static bool check_header(const struct unwind_file_header *header)
 {
 	return memcmp(header->magic, magic, sizeof magic) == 0 && header->version == VERSION &&
-	       header->machine <= UINT16_MAX && unwind_arch_of((uint16_t)header->machine) && rows_sane(&header->rows) &&
+	       header->machine <= UINT16_MAX && arch_of_machine((uint16_t)header->machine) &&
+	       rows_sane(&header->rows) &&
 	       (!header->saves.count || (rows_sane(&header->saves) && header->save_rule_count >= 1)) &&
 	       header->rule_count > UNWIND_RULE_STOP && header->rule_count <= UNWIND_RULES_MAX &&
 	       header->long_rule_count <= UNWIND_RULES_MAX && header->save_rule_count <= UNWIND_RULES_MAX;
@@ -291,7 +292,7 @@ int unwind_table_load(struct unwind_table **ret_table, const void *bytes, size_t
 	if (!check_header(&header))
 		return err_set(err, ERR_FORMAT, "not an unwind table of this version");
 	struct unwind_table counts = {
-		.arch = unwind_arch_of((uint16_t)header.machine),
+		.arch = arch_of_machine((uint16_t)header.machine),
 		.rows = from_file(&header.rows),
 		.rule_count = header.rule_count,
 		.save_rule_count = header.save_rule_count,

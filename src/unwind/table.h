@@ -19,7 +19,7 @@
 #ifndef WICK_UNWIND_TABLE_H
 #define WICK_UNWIND_TABLE_H
 
-#include "unwind/arch.h"
+#include "unwind/unwind.h"
 
 enum { UNWIND_RULE_INVALID, UNWIND_RULE_STOP };
 
@@ -49,6 +49,11 @@ enum unwind_fp {
 	UNWIND_FP_SAME,
 	UNWIND_FP_AT_CFA, /* stored at CFA + fp_offset */
 	UNWIND_FP_AT_FP, /* stored at fp + fp_offset */
+	/* Where calls leave the return address in a register (arch->links), these say where that is too. */
+	UNWIND_FP_LINK, /* both are in their registers still */
+	UNWIND_FP_PAIR, /* stored at CFA + fp_offset, the return address behind it */
+	UNWIND_FP_LINK_AT_CFA, /* in its register, the return address is stored at CFA + fp_offset */
+	UNWIND_FP_LAST = UNWIND_FP_LINK_AT_CFA,
 };
 
 struct unwind_rule {
@@ -98,7 +103,7 @@ struct unwind_rows {
 };
 
 struct unwind_table {
-	const struct unwind_arch *arch;
+	const struct arch *arch;
 	struct unwind_rows rows, saves; /* saves.count is 0 when there are none */
 	const struct unwind_rule *rules;
 	const struct unwind_save *save_rules;
@@ -145,7 +150,7 @@ void unwind_rows_maker_finish(struct unwind_rows_maker *maker);
 
 /* What a table is made of; the arrays are copied. `saves` may be NULL. */
 struct unwind_table_parts {
-	const struct unwind_arch *arch;
+	const struct arch *arch;
 	const struct unwind_rows_maker *rows, *saves;
 	const struct unwind_rule *rules;
 	const struct unwind_save *save_rules;

@@ -54,7 +54,7 @@ static void find_sections(struct search *search)
 /* Without the padding at its start; often there is nothing else. */
 static void add_gap(struct search *search, const struct code_section *section, uint64_t start, uint64_t end)
 {
-	const struct unwind_arch *arch = search->derive->arch;
+	const struct arch *arch = search->derive->arch;
 	struct instruction instruction;
 	while (start < end) {
 		size_t offset = start - section->address;

@@ -2,11 +2,12 @@
  * Registers and stack memory → return addresses, by compact tables made of .eh_frame and .debug_frame.
  *
  * A table belongs to one ELF file and speaks its virtual addresses; where the file is mapped is the caller's business.
- * It is built once, is immutable and may be used by many threads. Machine specifics stay behind unwind/arch.h.
+ * It is built once, is immutable and may be used by many threads. Machine specifics stay behind arch/arch.h.
  */
 #ifndef WICK_UNWIND_UNWIND_H
 #define WICK_UNWIND_UNWIND_H
 
+#include "arch/arch.h"
 #include "object/elf.h"
 
 struct unwind_table;
@@ -33,16 +34,17 @@ bool unwind_table_is_derived(const struct unwind_table *table, uint64_t address)
 /* The registers an unwinder needs; indexes by DWARF number where a rule names another register. */
 struct unwind_registers {
 	uint64_t ip, sp, fp;
-	uint64_t other[17]; /* by DWARF register number, for the rare CFA rules based on another register */
+	uint64_t other[ARCH_REGISTERS_MAX]; /* by DWARF register number, for the rare rules based on another register */
 	uint32_t known; /* bit n: other[n] holds a value */
-	bool narrow; /* of a 32-bit program, with its DWARF numbers */
+	uint8_t kind; /* enum arch_kind: of whose programs, with its DWARF numbers */
 };
 
-/* Whether a perf sample of that machine, called as by uname -m, has registers that are known here. */
-bool unwind_registers_are_of(const char *machine);
-/* From a perf sample (abi, mask and values as perf_event gives them). False when they do not suffice. */
-bool unwind_registers_from_perf(struct unwind_registers *ret_registers, uint64_t abi, uint64_t mask,
-				const uint64_t *values);
+/*
+ * From a perf sample (abi, mask and values as perf_event gives them) of a machine; NULL: of this one. False when they do
+ * not suffice.
+ */
+bool unwind_registers_from_perf(struct unwind_registers *ret_registers, const struct arch *machine, uint64_t abi,
+				uint64_t mask, const uint64_t *values);
 
 /* Where an address lies. */
 struct unwind_place {
@@ -63,7 +65,7 @@ struct unwind_space {
 	bool (*read)(void *context, uint64_t address, uint64_t *ret_value);
 	/*
 	 * Reads code at a run-time address; false when it cannot be read. NULL: no code can. It shows the way where
-	 * there is no unwind information (see unwind/ahead.h).
+	 * there is no unwind information (see arch/x86_64/ahead.h).
 	 */
 	bool (*read_code)(void *context, uint64_t address, uint8_t *bytes, size_t size);
 	/* Finds the code at a run-time address; for return addresses it is asked with one byte less. */

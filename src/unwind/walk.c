@@ -1,38 +1,15 @@
 /* From frame to frame. */
-#include "unwind/ahead.h"
 #include "unwind/expression.h"
 #include "unwind/go.h"
 #include "unwind/table.h"
+#include "unwind/walk.h"
+#include "unwind/walk_without_rule.h"
 
 /* Code with several stacks jumps between them a few times; a loop does it for ever. */
 enum { JUMPS_MAX = 16 };
 
 /* clone() says so soon behind its system call that the new thread has no caller. */
 enum { THREAD_START_MAX = 32 };
-
-/* How far from the stack pointer a frame pointer may be and still be believed. */
-enum { FRAME_MAX = 1 << 20, ARGUMENTS_MAX = 1 << 16 };
-
-/* Words of the stack that are searched for a return address, and how large the function is that returns. */
-enum { SEARCHED_WORDS = 3, CALLEE_MAX = 1 << 16 };
-
-struct walk {
-	const struct unwind_space *space;
-	struct unwind_registers registers;
-	struct unwind_place place; /* of the current frame */
-	bool exact; /* the ip is that of an instruction, not behind a call */
-	unsigned frame_pointer_steps; /* how many steps in a row led to the current frame by frame pointers */
-	unsigned jumps;
-	uint64_t go; /* GO_REGISTER of the first frame; 0: not known, or another one in this frame */
-	bool elsewhere; /* on another stack than the copy */
-	enum unwind_end end;
-};
-
-static bool stop(struct walk *walk, enum unwind_end end)
-{
-	walk->end = end == UNWIND_NO_MEMORY && walk->elsewhere ? UNWIND_OTHER_STACK : end;
-	return false;
-}
 
 /* Frames that change stacks: whether it is one that the copy has, or would have if it were larger. */
 static void note_stack(struct walk *walk, uint64_t sp)
@@ -51,7 +28,7 @@ static bool read_word(const struct walk *walk, uint64_t address, uint64_t *ret_v
 {
 	if (!unwind_read(walk->space, address, ret_value))
 		return false;
-	if (walk->registers.narrow)
+	if (walk->registers.kind == ARCH_I386)
 		*ret_value = (uint32_t)*ret_value;
 	return true;
 }
@@ -63,7 +40,7 @@ static bool find_place(struct walk *walk)
 	if (address - walk->place.start >= walk->place.end - walk->place.start)
 		walk->place = walk->space->find(walk->space->context, address);
 	/* The vDSO is another one in 32-bit programs, and called the same. */
-	if (walk->place.table && (walk->place.table->arch->word == 4) != walk->registers.narrow)
+	if (walk->place.table && walk->place.table->arch->kind != walk->registers.kind)
 		walk->place.table = NULL;
 	return walk->place.mapped;
 }
@@ -76,7 +53,7 @@ static bool may_move(struct walk *walk, uint64_t cfa, bool may_jump)
 	if (cfa > walk->registers.sp)
 		return true;
 	if (!may_jump || ++walk->jumps > JUMPS_MAX)
-		return stop(walk, UNWIND_LOOP);
+		return walk_stop(walk, UNWIND_LOOP);
 	return true;
 }
 
@@ -124,15 +101,18 @@ static bool step_to(struct walk *walk, uint64_t cfa, uint64_t fp, uint64_t ra)
 
 static bool step_signal(struct walk *walk)
 {
-	const struct unwind_arch *arch = walk->place.table->arch;
+	const struct arch *arch = walk->place.table->arch;
 	uint64_t from = walk->registers.sp, sp, fp, ip;
 	if (!unwind_read(walk->space, from + (uint64_t)arch->signal_ip, &ip) ||
 	    !unwind_read(walk->space, from + (uint64_t)arch->signal_sp, &sp) ||
 	    !unwind_read(walk->space, from + (uint64_t)arch->signal_fp, &fp))
-		return stop(walk, UNWIND_NO_MEMORY);
+		return walk_stop(walk, UNWIND_NO_MEMORY);
 	if (!may_move(walk, sp, true)) /* from a stack of its own, which may lie anywhere */
 		return false;
 	walk->registers.known = 0;
+	if (arch->links &&
+	    unwind_read(walk->space, from + (uint64_t)arch->signal_link, &walk->registers.other[arch->dwarf_ra]))
+		walk->registers.known = 1u << arch->dwarf_ra;
 	walk->go = 0;
 	step_to(walk, sp, fp, ip);
 	walk->exact = true;
@@ -148,18 +128,18 @@ static bool step_go(struct walk *walk, struct go_offsets offsets)
 	const struct unwind_space *space = walk->space;
 	uint64_t m, first, goroutine, sp, ip, fp;
 	if (!walk->go)
-		return stop(walk, UNWIND_COMPLETE);
+		return walk_stop(walk, UNWIND_COMPLETE);
 	if (!unwind_read(space, walk->go + offsets.m, &m) || !unwind_read(space, m, &first))
-		return stop(walk, UNWIND_OTHER_STACK);
+		return walk_stop(walk, UNWIND_OTHER_STACK);
 	if (first != walk->go)
-		return stop(walk, UNWIND_COMPLETE);
+		return walk_stop(walk, UNWIND_COMPLETE);
 	if (!unwind_read(space, m + offsets.current, &goroutine))
-		return stop(walk, UNWIND_OTHER_STACK);
+		return walk_stop(walk, UNWIND_OTHER_STACK);
 	if (!goroutine)
-		return stop(walk, UNWIND_COMPLETE);
+		return walk_stop(walk, UNWIND_COMPLETE);
 	if (!unwind_read(space, goroutine + offsets.sp, &sp) || !unwind_read(space, goroutine + offsets.sp + 8, &ip) ||
 	    !unwind_read(space, goroutine + offsets.fp, &fp))
-		return stop(walk, UNWIND_OTHER_STACK);
+		return walk_stop(walk, UNWIND_OTHER_STACK);
 	if (!may_move(walk, sp, true))
 		return false;
 	walk->registers.known = 0;
@@ -168,7 +148,7 @@ static bool step_go(struct walk *walk, struct go_offsets offsets)
 
 static bool stop_by(struct walk *walk, enum expression_result result)
 {
-	return stop(walk, result == EXPRESSION_NO_MEMORY ? UNWIND_NO_MEMORY : UNWIND_BAD_RULE);
+	return walk_stop(walk, result == EXPRESSION_NO_MEMORY ? UNWIND_NO_MEMORY : UNWIND_BAD_RULE);
 }
 
 /* One part of a long rule. `cfa` is NULL while the CFA itself is sought. */
@@ -186,12 +166,12 @@ static bool evaluate(struct walk *walk, const struct unwind_part *part, uint64_t
 	case UNWIND_HOW_CFA:
 	case UNWIND_HOW_AT_CFA:
 		if (!cfa)
-			return stop(walk, UNWIND_BAD_RULE);
+			return walk_stop(walk, UNWIND_BAD_RULE);
 		*ret_value = *cfa + (uint64_t)(int64_t)part->value;
 		break;
 	case UNWIND_HOW_REGISTER:
 		if (!expression_register(table->arch, &walk->registers, part->dwarf_register, ret_value))
-			return stop(walk, UNWIND_BAD_RULE);
+			return walk_stop(walk, UNWIND_BAD_RULE);
 		*ret_value += (uint64_t)(int64_t)part->value;
 		break;
 	default:
@@ -201,7 +181,7 @@ static bool evaluate(struct walk *walk, const struct unwind_part *part, uint64_t
 	}
 	bool stored = part->how == UNWIND_HOW_AT_CFA || part->how == UNWIND_HOW_AT_EXPRESSION;
 	if (stored && !read_word(walk, *ret_value, ret_value))
-		return stop(walk, UNWIND_NO_MEMORY);
+		return walk_stop(walk, UNWIND_NO_MEMORY);
 	return true;
 }
 
@@ -210,7 +190,10 @@ static bool step_long(struct walk *walk, const struct unwind_long_rule *rule)
 	uint64_t cfa = 0, fp = 0, ra = 0;
 	if (!evaluate(walk, &rule->cfa, 0, NULL, &cfa) || !may_move(walk, cfa, true))
 		return false;
-	if (!evaluate(walk, &rule->ra, 0, &cfa, &ra))
+	const struct arch *arch = walk->place.table->arch;
+	if (arch->links && !walk_link(walk, arch, &ra) && rule->ra.how == UNWIND_HOW_SAME)
+		return walk_stop(walk, UNWIND_BAD_RULE);
+	if (!evaluate(walk, &rule->ra, ra, &cfa, &ra))
 		return false;
 	/* As for short rules: a slot below the stack pointer was given back already. */
 	bool restored = rule->fp.how == UNWIND_HOW_AT_CFA &&
@@ -218,7 +201,9 @@ static bool step_long(struct walk *walk, const struct unwind_long_rule *rule)
 	fp = walk->registers.fp;
 	if (!restored && !evaluate(walk, &rule->fp, fp, &cfa, &fp))
 		return false;
-	return step_to(walk, cfa, fp, ra);
+	if (arch->links)
+		walk->registers.known = 0;
+	return step_to(walk, cfa, fp, ra & arch->address_mask);
 }
 
 /*
@@ -243,12 +228,12 @@ static bool rare_cfa(struct walk *walk, const struct unwind_rule *rule, uint8_t 
 		}
 		value = kind == UNWIND_CFA_AT_SP ? registers->sp : registers->fp;
 		if (!read_word(walk, value + offset, &value))
-			return stop(walk, UNWIND_NO_MEMORY);
+			return walk_stop(walk, UNWIND_NO_MEMORY);
 		*ret_cfa = value + (uint64_t)(int64_t)(rule->cfa_offset >> 16);
 		return may_move(walk, *ret_cfa, true);
 	default:
 		if (!expression_register(walk->place.table->arch, registers, kind - UNWIND_CFA_REGISTER, &value))
-			return stop(walk, UNWIND_BAD_RULE);
+			return walk_stop(walk, UNWIND_BAD_RULE);
 		*ret_cfa = value + (uint64_t)(int64_t)rule->cfa_offset;
 		return may_move(walk, *ret_cfa, true);
 	}
@@ -263,17 +248,55 @@ static bool find_fp(struct walk *walk, const struct unwind_rule *rule, uint64_t 
 	if (rule->fp == UNWIND_FP_SAME || slot < walk->registers.sp)
 		*ret_fp = walk->registers.fp;
 	else if (!read_word(walk, slot, ret_fp))
-		return stop(walk, UNWIND_NO_MEMORY);
+		return walk_stop(walk, UNWIND_NO_MEMORY);
 	return true;
 }
 
-static bool step_without_rule(struct walk *walk);
+/*
+ * The CFA where calls leave the return address in a register. A step by frame pointers does not show the stack pointer
+ * of functions that keep the pair of frame pointer and return address below their variables, but it leads to that pair.
+ */
+static bool linked_cfa(struct walk *walk, const struct unwind_rule *rule, uint64_t *ret_cfa)
+{
+	const struct unwind_registers *registers = &walk->registers;
+	uint8_t kind = rule->cfa & UNWIND_CFA_KIND;
+	if (kind != UNWIND_CFA_SP && kind != UNWIND_CFA_FP)
+		return rare_cfa(walk, rule, kind, ret_cfa);
+	if (kind == UNWIND_CFA_SP && rule->fp == UNWIND_FP_PAIR && walk->frame_pointer_steps)
+		*ret_cfa = registers->fp - (uint64_t)(int64_t)rule->fp_offset;
+	else
+		*ret_cfa = (kind == UNWIND_CFA_SP ? registers->sp : registers->fp) +
+			   (uint64_t)(int64_t)rule->cfa_offset;
+	/* A function that has not used its stack yet does not move the stack pointer. */
+	return may_move(walk, *ret_cfa, rule->fp == UNWIND_FP_LINK);
+}
+
+/* The rules of such machines. What callees save is not followed there. */
+static __attribute__((noinline)) bool step_linked(struct walk *walk, const struct unwind_rule *rule)
+{
+	const struct arch *arch = walk->place.table->arch;
+	uint64_t cfa, fp = walk->registers.fp, ra;
+	if (!linked_cfa(walk, rule, &cfa))
+		return false;
+	uint64_t slot = cfa + (uint64_t)(int64_t)rule->fp_offset;
+	if (rule->fp == UNWIND_FP_LINK) {
+		if (!walk_link(walk, arch, &ra))
+			return walk_stop(walk, UNWIND_BAD_RULE);
+	} else if ((rule->fp == UNWIND_FP_PAIR && !unwind_read(walk->space, slot, &fp)) ||
+		   !unwind_read(walk->space, rule->fp == UNWIND_FP_PAIR ? slot + 8 : slot, &ra)) {
+		return walk_stop(walk, UNWIND_NO_MEMORY);
+	}
+	walk->registers.known = 0;
+	return step_to(walk, cfa, fp, ra & arch->address_mask);
+}
 
 static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 {
 	const struct unwind_table *table = walk->place.table;
 	uint8_t kind = rule->cfa & UNWIND_CFA_KIND;
 	uint64_t cfa, fp, ra;
+	if (rule->fp >= UNWIND_FP_LINK)
+		return step_linked(walk, rule);
 	switch (kind) {
 	case UNWIND_CFA_SP:
 	case UNWIND_CFA_FP:
@@ -285,7 +308,7 @@ static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 	case UNWIND_CFA_INVALID:
 		return step_without_rule(walk);
 	case UNWIND_CFA_STOP:
-		return stop(walk, UNWIND_COMPLETE);
+		return walk_stop(walk, UNWIND_COMPLETE);
 	case UNWIND_CFA_SIGNAL:
 		return step_signal(walk);
 	case UNWIND_CFA_GO:
@@ -297,182 +320,10 @@ static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 			return false;
 	}
 	if (!read_word(walk, cfa + (uint64_t)(int64_t)table->arch->ra_slot, &ra))
-		return stop(walk, UNWIND_NO_MEMORY);
+		return walk_stop(walk, UNWIND_NO_MEMORY);
 	if (!find_fp(walk, rule, cfa, &fp))
 		return false;
 	return step_to(walk, cfa, fp, ra);
-}
-
-/* --- without a table --- */
-
-/*
- * What the kernel leaves at the top of a new stack: the number of arguments, pointers to them further up, and 0. The
- * first instructions of the dynamic linker find it there, and have no unwind information.
- */
-static bool at_process_start(const struct walk *walk)
-{
-	uint64_t sp = walk->registers.sp, count, argument, last;
-	return unwind_read(walk->space, sp, &count) && count > 0 && count < ARGUMENTS_MAX &&
-	       unwind_read(walk->space, sp + 8, &argument) && argument > sp &&
-	       unwind_read(walk->space, sp + 8 * (count + 1), &last) && last == 0;
-}
-
-/* The frame pointers of a 32-bit program: caller's frame pointer and return address are in one word of ours. */
-static bool step_narrow(struct walk *walk)
-{
-	struct unwind_registers *registers = &walk->registers;
-	uint64_t fp = registers->fp, words;
-	if (fp == 0 && walk->frame_pointer_steps > 1)
-		return stop(walk, UNWIND_COMPLETE);
-	if (fp < registers->sp || fp - registers->sp > FRAME_MAX || fp % 4 != 0)
-		return stop(walk, UNWIND_NO_TABLE);
-	if (!unwind_read(walk->space, fp, &words))
-		return stop(walk, UNWIND_NO_MEMORY);
-	registers->known = 0;
-	registers->sp = fp + 8;
-	registers->fp = (uint32_t)words;
-	registers->ip = words >> 32;
-	walk->exact = false;
-	walk->frame_pointer_steps++;
-	return true;
-}
-
-/*
- * Code that says nothing about itself, most of it compiled at run time: by the chain of frame pointers. Its outermost
- * frame has none. Where the chain did not lead here the register may hold anything, 0 too, and so it may in a file with
- * a table (assembler without annotations).
- */
-static bool step_by_frame_pointer(struct walk *walk)
-{
-	struct unwind_registers *registers = &walk->registers;
-	uint64_t fp = registers->fp, caller_fp, ra;
-	if (fp == 0 && ((!walk->place.table && walk->frame_pointer_steps) || at_process_start(walk)))
-		return stop(walk, UNWIND_COMPLETE);
-	if (fp < registers->sp || fp - registers->sp > FRAME_MAX || fp % 8 != 0)
-		return stop(walk, UNWIND_NO_TABLE);
-	if (!unwind_read(walk->space, fp, &caller_fp) || !unwind_read(walk->space, fp + 8, &ra))
-		return stop(walk, UNWIND_NO_MEMORY);
-	registers->known = 0;
-	registers->sp = fp + 16;
-	registers->fp = caller_fp;
-	registers->ip = ra;
-	walk->exact = false;
-	walk->frame_pointer_steps++;
-	return true;
-}
-
-static bool follows_call(const struct walk *walk, uint64_t address)
-{
-	uint8_t bytes[8];
-	return walk->space->read_code(walk->space->context, address - sizeof bytes, bytes, sizeof bytes) &&
-	       ahead_is_call(ahead_word(bytes));
-}
-
-/* By the instructions; false when they do not show it. What they seem to show must be behind a call. */
-static bool step_ahead(struct walk *walk)
-{
-	struct unwind_registers *registers = &walk->registers;
-	struct ahead ahead;
-	uint8_t bytes[AHEAD_BYTES] = {0};
-	if (!walk->space->read_code || !walk->space->read_code(walk->space->context, registers->ip - AHEAD_BEFORE,
-							       bytes, AHEAD_BEFORE + AHEAD_CODE))
-		return false;
-	int result = ahead_begin(&ahead, bytes, walk->exact);
-	for (int i = 0; i < AHEAD_INSTRUCTIONS && result == AHEAD_MORE; i++)
-		result = ahead_step(&ahead, bytes);
-	if (result != AHEAD_FOUND)
-		return false;
-	uint64_t base = ahead.base == AHEAD_SP ? registers->sp : registers->fp;
-	uint64_t cfa = base + (uint64_t)(int64_t)ahead.cfa, fp = registers->fp, ra;
-	if (cfa <= registers->sp || cfa - registers->sp > FRAME_MAX || !unwind_read(walk->space, cfa - 8, &ra) ||
-	    !follows_call(walk, ra))
-		return false;
-	if (ahead.fp != AHEAD_FP_SAME && !unwind_read(walk->space, base + (uint64_t)(int64_t)ahead.fp, &fp))
-		return false;
-	registers->known = 0;
-	registers->sp = cfa;
-	registers->fp = fp;
-	registers->ip = ra;
-	walk->exact = false;
-	walk->frame_pointer_steps = 0;
-	return true;
-}
-
-/* What speaks for a word of the stack being the return address of the current function. */
-enum evidence {
-	EVIDENCE_NONE,
-	EVIDENCE_CALL, /* it is behind a call */
-	EVIDENCE_CALL_HERE, /* which leads here */
-};
-
-static enum evidence evidence_of(struct walk *walk, uint64_t word)
-{
-	const struct unwind_space *space = walk->space;
-	uint8_t bytes[ARCH_CALL_BYTES];
-	int64_t distance = 0;
-	if (!space->read_code || !space->read_code(space->context, word - sizeof bytes, bytes, sizeof bytes))
-		return EVIDENCE_NONE;
-	enum arch_call call = walk->place.table->arch->call_before(bytes, &distance);
-	if (call == ARCH_CALL_DIRECT && walk->registers.ip - (word + (uint64_t)distance) < CALLEE_MAX)
-		return EVIDENCE_CALL_HERE;
-	return call == ARCH_CALL_NONE ? EVIDENCE_NONE : EVIDENCE_CALL;
-}
-
-/* Of the return address that the frame pointer leads to. */
-static enum evidence evidence_of_frame_pointer(struct walk *walk)
-{
-	const struct unwind_registers *registers = &walk->registers;
-	uint64_t ra;
-	if (registers->fp < registers->sp || registers->fp - registers->sp > FRAME_MAX || registers->fp % 8 ||
-	    !unwind_read(walk->space, registers->fp + 8, &ra))
-		return EVIDENCE_NONE;
-	return evidence_of(walk, ra);
-}
-
-static bool is_described(struct walk *walk, uint64_t address)
-{
-	struct unwind_place place = walk->space->find(walk->space->context, address);
-	return place.table && unwind_rows_find(&place.table->rows, address - place.bias) != UNWIND_RULE_INVALID;
-}
-
-/*
- * Looks for the return address of a function without rules in a file that has some: assembly, which pushes little. It
- * is behind a call that leads here, or that is in code with rules. A frame pointer that leads to a return address as
- * good is better: words of the stack may be left over from earlier calls.
- */
-static bool find_return(struct walk *walk)
-{
-	struct unwind_registers *registers = &walk->registers;
-	enum evidence by_fp = evidence_of_frame_pointer(walk);
-	for (uint64_t i = 0; i < SEARCHED_WORDS && !(i && by_fp); i++) {
-		uint64_t word;
-		if (!unwind_read(walk->space, registers->sp + i * 8, &word))
-			return false;
-		enum evidence evidence = evidence_of(walk, word);
-		if (evidence != EVIDENCE_CALL_HERE &&
-		    (evidence == EVIDENCE_NONE || by_fp == EVIDENCE_CALL_HERE || !is_described(walk, word - 1)))
-			continue;
-		if (i)
-			registers->known = 0; /* it has pushed some */
-		registers->sp += i * 8 + 8;
-		registers->ip = word;
-		walk->exact = false;
-		walk->frame_pointer_steps = 0;
-		return true;
-	}
-	return false;
-}
-
-/*
- * Code without rules: by its instructions, in a file with some rules by its return address, if that is found, and else
- * by frame pointers. A chain of frame pointers is followed as long as it goes on.
- */
-static bool step_without_rule(struct walk *walk)
-{
-	if (walk->registers.narrow)
-		return step_narrow(walk);
-	return step_ahead(walk) || (walk->place.table && !walk->frame_pointer_steps && find_return(walk)) ||
-	       step_by_frame_pointer(walk);
 }
 
 /*
@@ -498,9 +349,9 @@ static bool step(struct walk *walk)
 		return false;
 	}
 	if (walk->registers.ip == 0 && is_outermost(walk))
-		return stop(walk, UNWIND_COMPLETE);
+		return walk_stop(walk, UNWIND_COMPLETE);
 	if (walk->registers.ip == 0 || !find_place(walk))
-		return stop(walk, walk->frame_pointer_steps ? UNWIND_NO_TABLE : UNWIND_NO_CODE);
+		return walk_stop(walk, walk->frame_pointer_steps ? UNWIND_NO_TABLE : UNWIND_NO_CODE);
 	return true;
 }
 

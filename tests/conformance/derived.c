@@ -5,7 +5,7 @@
  * file without .eh_frame and .eh_frame_hdr. Rules that differ are errors of one or the other; rules that are missing
  * are code that could not be followed.
  */
-#include "unwind/decode_x86_64.h"
+#include "arch/x86_64/decode.h"
 #include "unwind/table.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Reads the output of `objdump -d -w` and compares the length of each instruction with that of the decoder. */
-#include "unwind/decode_x86_64.h"
+#include "arch/x86_64/decode.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	size_t first = 1 + (data[0] | (size_t)data[1] << 8) % (size - 3);
 	buf_add(&copy, data, size);
-	rules_init(&rules, &unwind_arch_x86_64);
-	derive_init(&derive, &unwind_arch_x86_64, &rules);
+	rules_init(&rules, &arch_x86_64);
+	derive_init(&derive, &arch_x86_64, &rules);
 	derive.bytes_at = bytes_at;
 	derive.context = &copy;
 	derive_add_range(&derive, FIRST, data + 2, first);

@@ -124,9 +124,9 @@ static void a_part_that_cannot_hold_a_page_is_not_planned(void **state)
 static void the_frame_of_a_signal_is_where_the_programs_look(void **state)
 {
 	(void)state;
-	assert_int_equal(unwind_arch_x86_64.signal_fp, LAYOUT_SIGNAL_FP);
-	assert_int_equal(unwind_arch_x86_64.signal_sp, LAYOUT_SIGNAL_SP);
-	assert_int_equal(unwind_arch_x86_64.signal_ip, LAYOUT_SIGNAL_IP);
+	assert_int_equal(arch_x86_64.signal_fp, LAYOUT_SIGNAL_FP);
+	assert_int_equal(arch_x86_64.signal_sp, LAYOUT_SIGNAL_SP);
+	assert_int_equal(arch_x86_64.signal_ip, LAYOUT_SIGNAL_IP);
 }
 
 static void room_is_given_out_without_overlap_and_again(void **state)

@@ -1,7 +1,7 @@
 /* Instructions, one by one. The bytes are those that an assembler made. */
 #include "unit.h"
 
-#include "unwind/decode_x86_64.h"
+#include "arch/x86_64/decode.h"
 
 #include <string.h>
 

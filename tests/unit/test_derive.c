@@ -274,8 +274,8 @@ static void add_lines(struct run *run, const struct line *lines, size_t count)
 /* All code is added. Then entries can be. */
 static void begin(struct run *run)
 {
-	rules_init(&run->rules, &unwind_arch_x86_64);
-	derive_init(&run->derive, &unwind_arch_x86_64, &run->rules);
+	rules_init(&run->rules, &arch_x86_64);
+	derive_init(&run->derive, &arch_x86_64, &run->rules);
 	run->derive.bytes_at = data_at;
 	run->derive.context = run;
 	assert_true(derive_add_range(&run->derive, TEXT, (const uint8_t *)run->code.data, run->code.size));

@@ -1,7 +1,7 @@
 /* What the instructions up to a return show, byte by byte. */
 #include "unit.h"
 
-#include "unwind/ahead.h"
+#include "arch/x86_64/ahead.h"
 #include "unwind/unwind.h"
 
 #include <string.h>

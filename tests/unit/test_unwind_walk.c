@@ -362,7 +362,7 @@ static void narrow_stacks_have_frame_pointers_of_4_bytes(void **state)
 {
 	/* Code below 4 GB, without tables. */
 	const uint64_t stack = 0xffff0000;
-	struct unwind_registers registers = {.ip = NARROW + 8, .sp = stack, .fp = stack + 8, .narrow = true};
+	struct unwind_registers registers = {.ip = NARROW + 8, .sp = stack, .fp = stack + 8, .kind = ARCH_I386};
 	uint32_t halves[] = {1, 2, (uint32_t)stack + 20, NARROW + 16, 3, 0, NARROW + 24, 4};
 	struct walked walked = walk_at(state, registers, halves, sizeof halves, stack);
 	CHECK(walked, UNWIND_COMPLETE, NARROW + 8, NARROW + 16, NARROW + 24);
@@ -470,7 +470,7 @@ static void perf_registers_are_put_where_dwarf_has_them(void **state)
 		values[i] = 100 + i;
 	/* What perf record --call-graph dwarf asks for: all but ds, es, fs, gs. */
 	const uint64_t mask = 0xff0fff;
-	assert_true(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_64, mask, values));
+	assert_true(unwind_registers_from_perf(&registers, &arch_x86_64, PERF_SAMPLE_REGS_ABI_64, mask, values));
 	assert_int_equal(registers.fp, 106);
 	assert_int_equal(registers.sp, 107);
 	assert_int_equal(registers.ip, 108);
@@ -479,14 +479,15 @@ static void perf_registers_are_put_where_dwarf_has_them(void **state)
 	assert_int_equal(registers.other[8], 112); /* r8: the 13th of the mask */
 	assert_int_equal(registers.other[15], 119);
 	assert_int_equal(registers.known, 0x1ffff);
-	assert_false(registers.narrow);
-	assert_true(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_32, mask, values));
+	assert_int_equal(registers.kind, ARCH_X86_64);
+	assert_true(unwind_registers_from_perf(&registers, &arch_x86_64, PERF_SAMPLE_REGS_ABI_32, mask, values));
 	assert_int_equal(registers.fp, 106);
 	assert_int_equal(registers.other[6], 104); /* esi */
 	assert_int_equal(registers.known, 0x1ff);
-	assert_true(registers.narrow);
-	assert_false(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_NONE, mask, values));
-	assert_false(unwind_registers_from_perf(&registers, PERF_SAMPLE_REGS_ABI_64, mask & ~(1ull << 7), values));
+	assert_int_equal(registers.kind, ARCH_I386);
+	assert_false(unwind_registers_from_perf(&registers, &arch_x86_64, PERF_SAMPLE_REGS_ABI_NONE, mask, values));
+	assert_false(unwind_registers_from_perf(&registers, &arch_x86_64, PERF_SAMPLE_REGS_ABI_64, mask & ~(1ull << 7),
+						values));
 }
 
 /* --- expressions --- */
@@ -498,7 +499,7 @@ static enum expression_result evaluate(const uint8_t *bytes, size_t size, uint64
 		.ip = 1000, .sp = STACK, .fp = 3000, .known = 1 << 3, .other[3] = 77};
 	const struct unwind_space space = {
 		.stack = (const uint8_t *)words, .stack_start = STACK, .stack_size = sizeof words};
-	const struct expression_frame frame = {&unwind_arch_x86_64, &space, &registers, 0x10000};
+	const struct expression_frame frame = {&arch_x86_64, &space, &registers, 0x10000};
 	return expression_evaluate(&frame, bytes, size, NULL, ret_value);
 }
 

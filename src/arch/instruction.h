@@ -2,8 +2,8 @@
  * One machine instruction, as far as rules for unwinding can be derived from it: its length, what it does to the stack
  * pointer and the frame pointer, and where it leads. A decoder per machine fills it (arch.h).
  */
-#ifndef WICK_UNWIND_INSTRUCTION_H
-#define WICK_UNWIND_INSTRUCTION_H
+#ifndef WICK_ARCH_INSTRUCTION_H
+#define WICK_ARCH_INSTRUCTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

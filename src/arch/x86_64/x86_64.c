@@ -1,7 +1,7 @@
-#include "unwind/arch.h"
-#include "unwind/decode_x86_64.h"
+/* x86-64, by its psABI. */
+#include "arch/arch.h"
+#include "arch/x86_64/decode.h"
 
-#include <linux/perf_event.h>
 #include <string.h>
 
 /* DWARF numbers of the psABI, figure 3.36. */
@@ -143,12 +143,44 @@ static bool is_address(const uint8_t *code, size_t size, int64_t *ret_distance)
 	return true;
 }
 
-const struct unwind_arch unwind_arch_x86_64 = {
+/* --- linkage code --- */
+
+/* jmp *slot(%rip), after endbr64 and with a bnd prefix when those are there. */
+static bool plt_slot(const uint8_t *entry, size_t size, uint64_t address, uint64_t *ret_slot)
+{
+	size_t at = 0;
+	int32_t distance;
+	if (size >= sizeof endbr64 && !memcmp(entry, endbr64, sizeof endbr64))
+		at = sizeof endbr64;
+	if (at < size && entry[at] == 0xf2)
+		at++;
+	if (size < at + 6 || entry[at] != 0xff || entry[at + 1] != 0x25)
+		return false;
+	memcpy(&distance, entry + at + 2, sizeof distance);
+	*ret_slot = address + at + 6 + (uint64_t)(int64_t)distance;
+	return true;
+}
+
+/* In .plt.got entries are 16 bytes apart where they begin with endbr64, though the section says 8. */
+static size_t plt_entry_bytes(const uint8_t *entry, size_t left, size_t size)
+{
+	return size == 8 && left >= 16 && !memcmp(entry, endbr64, sizeof endbr64) ? 16 : size;
+}
+
+/* By bit of enum perf_event_x86_regs; flags and segments have no number here. */
+static const int8_t perf_registers[] = {RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, RIP, -1, -1, -1,
+					-1,  -1,  -1,  -1,  8,   9,   10,  11,  12,  13, 14, 15};
+
+const struct arch arch_x86_64 = {
+	.name = "x86_64",
 	.machine = EM_X86_64,
+	.kind = ARCH_X86_64,
+	.narrow = &arch_i386,
 	.word = 8,
 	.dwarf_sp = RSP,
 	.dwarf_fp = RBP,
 	.dwarf_ra = RIP,
+	.dwarf_ip = RIP,
 	.result = RAX,
 	.registers = 17,
 	.saved = {RBX, R12, R13, R14, R15},
@@ -158,6 +190,7 @@ const struct unwind_arch unwind_arch_x86_64 = {
 	.signal_fp = 120,
 	.signal_sp = 160,
 	.signal_ip = 168,
+	.address_mask = UINT64_MAX,
 	.column = column,
 	.is_plt_expression = is_plt_expression,
 	.is_plt = is_plt,
@@ -168,38 +201,10 @@ const struct unwind_arch unwind_arch_x86_64 = {
 	.find_restorer = find_restorer,
 	.decode = decode_x86_64,
 	.call_opcode = 0xe8,
+	.perf_registers = perf_registers,
+	.perf_register_count = sizeof perf_registers,
+	.relocations = {R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE},
+	.plt_slot = plt_slot,
+	.plt_entry_bytes = plt_entry_bytes,
+	.plt_got_entry = 8,
 };
-
-bool unwind_registers_are_of(const char *machine)
-{
-	return strcmp(machine, "x86_64") == 0;
-}
-
-bool unwind_registers_from_perf(struct unwind_registers *ret_registers, uint64_t abi, uint64_t mask,
-				const uint64_t *values)
-{
-	/* By bit of the mask (enum perf_event_x86_regs): the DWARF number, or -1 for flags and segments. */
-	static const int8_t wide[24] = {RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, RIP, -1, -1, -1,
-					-1,  -1,  -1,  -1,  8,   9,   10,  11,  12,  13, 14, 15};
-	static const int8_t narrow[9] = {0, 3, 1, 2, 6, 7, 5, 4, 8};
-	struct unwind_registers registers = {.narrow = abi == PERF_SAMPLE_REGS_ABI_32};
-	const struct unwind_arch *arch = registers.narrow ? &unwind_arch_i386 : &unwind_arch_x86_64;
-	const int8_t *dwarf = registers.narrow ? narrow : wide;
-	const uint32_t needed = 1u << arch->dwarf_fp | 1u << arch->dwarf_sp | 1u << arch->dwarf_ra;
-	if (abi != PERF_SAMPLE_REGS_ABI_64 && abi != PERF_SAMPLE_REGS_ABI_32)
-		return false;
-	for (size_t next = 0; mask; mask &= mask - 1, next++) {
-		unsigned bit = (unsigned)__builtin_ctzll(mask);
-		if (bit >= (registers.narrow ? sizeof narrow : sizeof wide) || dwarf[bit] < 0)
-			continue;
-		registers.other[dwarf[bit]] = values[next];
-		registers.known |= 1u << dwarf[bit];
-	}
-	if ((registers.known & needed) != needed)
-		return false;
-	registers.ip = registers.other[arch->dwarf_ra];
-	registers.sp = registers.other[arch->dwarf_sp];
-	registers.fp = registers.other[arch->dwarf_fp];
-	*ret_registers = registers;
-	return true;
-}

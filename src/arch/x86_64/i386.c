@@ -1,5 +1,5 @@
 /* 32-bit programs on x86-64. Signal frames are described by the vDSO, and followed by its expressions. */
-#include "unwind/arch.h"
+#include "arch/arch.h"
 
 #include <string.h>
 
@@ -71,12 +71,17 @@ static bool is_address(const uint8_t *code, size_t size, int64_t *ret_distance)
 	return false;
 }
 
-const struct unwind_arch unwind_arch_i386 = {
+/* By bit of enum perf_event_x86_regs. */
+static const int8_t perf_registers[] = {EAX, EBX, ECX, EDX, ESI, EDI, EBP, ESP, EIP};
+
+const struct arch arch_i386 = {
 	.machine = EM_386,
+	.kind = ARCH_I386,
 	.word = 4,
 	.dwarf_sp = ESP,
 	.dwarf_fp = EBP,
 	.dwarf_ra = EIP,
+	.dwarf_ip = EIP,
 	.result = EAX,
 	.registers = 9,
 	.saved = {EBX, ESI, EDI, 9, 9},
@@ -85,6 +90,7 @@ const struct unwind_arch unwind_arch_i386 = {
 	.signal_fp = INT16_MIN, /* not at a fixed place: there are two kinds of frames */
 	.signal_sp = INT16_MIN,
 	.signal_ip = INT16_MIN,
+	.address_mask = UINT32_MAX,
 	.column = column,
 	.is_plt_expression = is_plt_expression,
 	.is_plt = is_plt,
@@ -93,4 +99,6 @@ const struct unwind_arch unwind_arch_i386 = {
 	.find_restorer = find_nothing,
 	.find_fiber_end = find_nothing,
 	.is_address = is_address,
+	.perf_registers = perf_registers,
+	.perf_register_count = sizeof perf_registers,
 };

@@ -5,8 +5,8 @@
  *
  * Included by user space and by BPF programs: plain integers, no headers, and loops that the verifier can follow.
  */
-#ifndef WICK_UNWIND_AHEAD_H
-#define WICK_UNWIND_AHEAD_H
+#ifndef WICK_ARCH_X86_64_AHEAD_H
+#define WICK_ARCH_X86_64_AHEAD_H
 
 /* Bytes to pass: AHEAD_BEFORE before the address, the code, and room that is read but not used. */
 #define AHEAD_BEFORE 1u

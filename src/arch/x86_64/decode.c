@@ -1,6 +1,7 @@
-#include "unwind/decode_x86_64.h"
+/* Decodes x86-64 instructions: where they end, and what they mean for the stack. */
+#include "arch/x86_64/decode.h"
 
-#include "unwind/decoder_x86_64.h"
+#include "arch/x86_64/decoder.h"
 
 /*
  * The opcodes of a map, one character each:

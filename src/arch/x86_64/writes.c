@@ -1,4 +1,5 @@
-#include "unwind/decoder_x86_64.h"
+/* Which registers an x86-64 instruction changes. */
+#include "arch/x86_64/decoder.h"
 
 /* Of byte registers without a REX prefix, 4 to 7 are the high halves of the first four. */
 static uint32_t byte_bit(const struct decoder *d, unsigned number)

@@ -1,8 +1,8 @@
-/* The parts of an instruction, between decode_x86_64.c, which finds them, and writes_x86_64.c. */
-#ifndef WICK_UNWIND_DECODER_X86_64_H
-#define WICK_UNWIND_DECODER_X86_64_H
+/* The parts of an instruction, between decode.c, which finds them, and writes.c. */
+#ifndef WICK_ARCH_X86_64_DECODER_H
+#define WICK_ARCH_X86_64_DECODER_H
 
-#include "unwind/instruction.h"
+#include "arch/instruction.h"
 
 /* Numbers of registers in instructions. */
 enum { RAX = 0, RCX = 1, RDX = 2, RBX = 3, RSP = 4, RBP = 5, RSI = 6, RDI = 7, R11 = 11 };

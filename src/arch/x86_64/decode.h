@@ -1,8 +1,8 @@
 /* Decodes one x86-64 instruction. */
-#ifndef WICK_UNWIND_DECODE_X86_64_H
-#define WICK_UNWIND_DECODE_X86_64_H
+#ifndef WICK_ARCH_X86_64_DECODE_H
+#define WICK_ARCH_X86_64_DECODE_H
 
-#include "unwind/instruction.h"
+#include "arch/instruction.h"
 
 /*
  * Decodes the instruction at `address`, of which `size` bytes are there. False when it does not exist or continues
