@@ -386,62 +386,87 @@ static void push_or_pop(const struct decoder *d, uint8_t kind, uint8_t reg, stru
 	out->reg = reg;
 }
 
-static void one_byte_meaning(const struct decoder *d, uint64_t next, struct instruction *out)
+static void clear(const struct decoder *d, struct instruction *out)
+{
+	if (d->mod != 3 || d->reg != d->rm || d->operand16)
+		return;
+	out->kind = INSTRUCTION_CLEAR;
+	out->reg = x86_64_dwarf(d->reg);
+}
+
+static void store_constant(const struct decoder *d, struct instruction *out)
+{
+	if (!is_simple_memory(d))
+		return;
+	out->kind = INSTRUCTION_STORE;
+	out->bytes = operand_bytes(d);
+	out->base = x86_64_dwarf(d->rm);
+	out->offset = d->displacement;
+}
+
+static void lead(uint8_t kind, const struct decoder *d, uint64_t next, struct instruction *out)
+{
+	out->kind = kind;
+	out->target = next + (uint64_t)d->immediate;
+}
+
+/* Those that move data, or change the stack pointer by it. False: it is none of them. */
+static bool data_meaning(const struct decoder *d, uint64_t next, struct instruction *out)
 {
 	uint8_t low = x86_64_dwarf((d->opcode & 7) | d->base_high);
 	switch (d->opcode) {
 	case 0x31:
 	case 0x33:
-		if (d->mod == 3 && d->reg == d->rm && !d->operand16) {
-			out->kind = INSTRUCTION_CLEAR;
-			out->reg = x86_64_dwarf(d->reg);
-		}
-		break;
+		clear(d, out);
+		return true;
 	case 0x39:
 		compare(d, out);
-		break;
+		return true;
 	case 0x50 ... 0x57:
 		push_or_pop(d, INSTRUCTION_PUSH, low, out);
-		break;
+		return true;
 	case 0x58 ... 0x5f:
 		push_or_pop(d, INSTRUCTION_POP, low, out);
-		break;
+		return true;
 	case 0x68:
 	case 0x6a:
 	case 0x9c:
 		push_or_pop(d, INSTRUCTION_PUSH, REGISTER_NONE, out);
-		break;
+		return true;
 	case 0x9d:
 	case 0x8f:
 		push_or_pop(d, INSTRUCTION_POP, REGISTER_NONE, out);
-		break;
-	case 0x70 ... 0x7f:
-	case 0xe0 ... 0xe3:
-		out->kind = INSTRUCTION_BRANCH;
-		out->target = next + (uint64_t)d->immediate;
-		out->equal = d->opcode == 0x75;
-		break;
+		return true;
 	case 0x81:
 	case 0x83:
 		add_constant(d, out);
-		break;
+		return true;
 	case 0x89:
 	case 0x8b:
 		move(d, d->opcode == 0x89, out);
-		break;
+		return true;
 	case 0x8d:
 		load_address(d, next, out);
+		return true;
+	case 0xc7:
+		store_constant(d, out);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Those that lead elsewhere, or do nothing. */
+static void control_meaning(const struct decoder *d, uint64_t next, struct instruction *out)
+{
+	switch (d->opcode) {
+	case 0x70 ... 0x7f:
+	case 0xe0 ... 0xe3:
+		lead(INSTRUCTION_BRANCH, d, next, out);
+		out->equal = d->opcode == 0x75;
 		break;
 	case 0x90:
 		out->padding = !d->base_high;
-		break;
-	case 0xc7:
-		if (is_simple_memory(d)) {
-			out->kind = INSTRUCTION_STORE;
-			out->bytes = operand_bytes(d);
-			out->base = x86_64_dwarf(d->rm);
-			out->offset = d->displacement;
-		}
 		break;
 	case 0xc2:
 	case 0xc3:
@@ -454,30 +479,32 @@ static void one_byte_meaning(const struct decoder *d, uint64_t next, struct inst
 	case 0xc9:
 		out->kind = INSTRUCTION_LEAVE;
 		break;
-	case 0xcc:
-		out->kind = INSTRUCTION_TRAP;
-		out->padding = true;
-		break;
 	case 0xca:
 	case 0xcb:
+	case 0xcc:
 	case 0xcf:
 	case 0xf1:
 	case 0xf4:
 		out->kind = INSTRUCTION_TRAP;
+		out->padding = d->opcode == 0xcc;
 		break;
 	case 0xe8:
-		out->kind = INSTRUCTION_CALL;
-		out->target = next + (uint64_t)d->immediate;
+		lead(INSTRUCTION_CALL, d, next, out);
 		break;
 	case 0xe9:
 	case 0xeb:
-		out->kind = INSTRUCTION_JUMP;
-		out->target = next + (uint64_t)d->immediate;
+		lead(INSTRUCTION_JUMP, d, next, out);
 		break;
 	case 0xff:
 		group_ff(d, out);
 		break;
 	}
+}
+
+static void one_byte_meaning(const struct decoder *d, uint64_t next, struct instruction *out)
+{
+	if (!data_meaning(d, next, out))
+		control_meaning(d, next, out);
 }
 
 static void two_byte_meaning(const struct decoder *d, uint64_t next, struct instruction *out)
@@ -492,8 +519,7 @@ static void two_byte_meaning(const struct decoder *d, uint64_t next, struct inst
 		out->padding = true;
 		break;
 	case 0x80 ... 0x8f:
-		out->kind = INSTRUCTION_BRANCH;
-		out->target = next + (uint64_t)d->immediate;
+		lead(INSTRUCTION_BRANCH, d, next, out);
 		out->equal = d->opcode == 0x85;
 		break;
 	case 0xa0:
