@@ -5,6 +5,7 @@
  */
 #include "dwarf/private.h"
 
+#include "base/bisect.h"
 #include "base/hash.h"
 
 /* Compilers use some thirty at most; without a bound, a hostile DIE of one byte could cost thousands of attributes. */
@@ -160,15 +161,8 @@ static void sort_by_code(struct dwarf_abbrevs *table)
 
 const struct dwarf_abbrev *dwarf_abbrevs_search(const struct dwarf_abbrevs *table, uint64_t code)
 {
-	size_t low = 0, high = table->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (table->codes[middle] < code)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < table->count && table->codes[low] == code ? &table->items[low] : NULL;
+	size_t at = BISECT(table->count, i, table->codes[i] < code);
+	return at < table->count && table->codes[at] == code ? &table->items[at] : NULL;
 }
 
 /* Decodes the table at the unit's offset; returns how many bytes it has. */

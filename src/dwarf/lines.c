@@ -4,6 +4,7 @@
  */
 #include "dwarf/private.h"
 
+#include "base/bisect.h"
 #include "base/buf.h"
 
 struct machine {
@@ -230,30 +231,16 @@ static const struct dwarf_line_row *find_row(const struct dwarf_lines *lines, co
 					     uint64_t address)
 {
 	const struct dwarf_line_row *rows = lines->rows + sequence->first;
-	size_t low = 0, high = sequence->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (sequence->low + rows[middle].offset <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &rows[low - 1] : NULL;
+	size_t next = BISECT(sequence->count, i, sequence->low + rows[i].offset <= address);
+	return next ? &rows[next - 1] : NULL;
 }
 
 const struct dwarf_line_row *dwarf_lines_find(const struct dwarf_lines *lines, uint64_t address, uint64_t *ret_start)
 {
-	size_t low = 0, high = lines->sequence_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (lines->sequences[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || lines->sequences[low - 1].high <= address)
+	size_t next = BISECT(lines->sequence_count, i, lines->sequences[i].low <= address);
+	if (!next || lines->sequences[next - 1].high <= address)
 		return NULL;
-	const struct dwarf_sequence *sequence = &lines->sequences[low - 1];
+	const struct dwarf_sequence *sequence = &lines->sequences[next - 1];
 	const struct dwarf_line_row *row = find_row(lines, sequence, address);
 	if (row)
 		*ret_start = sequence->low + row->offset;

@@ -1,6 +1,8 @@
 /* DIEs as names need them, and what is in what. */
 #include "dwarf/private.h"
 
+#include "base/bisect.h"
+
 #define SCOPES_DEEPEST 1024 /* each look-up goes up from one to the next; honest files have less */
 
 /* A flag may be a form without a value. */
@@ -175,15 +177,8 @@ void dwarf_scopes_free(struct dwarf_scopes *scopes)
 uint32_t dwarf_scopes_find(const struct dwarf_scopes *scopes, const struct dwarf_unit *unit, uint64_t offset)
 {
 	uint32_t wanted = (uint32_t)(offset - unit->offset);
-	size_t low = 0, high = scopes->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (scopes->items[middle].start < wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	uint32_t found = low ? (uint32_t)low - 1 : DWARF_NONE;
+	size_t at = BISECT(scopes->count, i, scopes->items[i].start < wanted);
+	uint32_t found = at ? (uint32_t)at - 1 : DWARF_NONE;
 	while (found != DWARF_NONE && scopes->items[found].end <= wanted)
 		found = scopes->items[found].parent;
 	return found;

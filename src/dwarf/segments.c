@@ -1,6 +1,8 @@
 /* Overlapping and nested ranges → disjoint pieces, so that a look-up is one binary search. */
 #include "dwarf/private.h"
 
+#include "base/bisect.h"
+
 /* A range that begins before what surrounds it is put below it. Few lie above it, except in hostile files. */
 #define SHIFT_MAX 64
 #define SORT_RUN 12
@@ -123,13 +125,6 @@ void dwarf_segments_release(struct dwarf_segments *segments)
 
 uint32_t dwarf_segments_find(const struct dwarf_segments *segments, uint64_t address)
 {
-	size_t low = 0, high = segments->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (segments->starts[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? (uint32_t)(low - 1) : DWARF_NONE;
+	size_t next = BISECT(segments->count, i, segments->starts[i] <= address);
+	return next ? (uint32_t)(next - 1) : DWARF_NONE;
 }

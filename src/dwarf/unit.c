@@ -1,6 +1,8 @@
 /* Units of .debug_info: their headers, and what their own DIE says. */
 #include "dwarf/private.h"
 
+#include "base/bisect.h"
+
 #include <stdio.h>
 
 /* A unit's own DIE mostly has the first abbreviation: so many bytes are tried before the whole table is decoded. */
@@ -100,16 +102,9 @@ void dwarf_file_release(struct dwarf_file *file)
 
 struct dwarf_unit *dwarf_file_unit(const struct dwarf_file *file, uint64_t offset)
 {
-	size_t low = 0, high = file->unit_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (file->units[middle].end <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	struct dwarf_unit *unit = &file->units[low];
-	return low < file->unit_count && offset >= unit->offset ? unit : NULL;
+	size_t next = BISECT(file->unit_count, i, file->units[i].end <= offset);
+	struct dwarf_unit *unit = &file->units[next];
+	return next < file->unit_count && offset >= unit->offset ? unit : NULL;
 }
 
 struct cursor dwarf_unit_dies(const struct dwarf_unit *unit)

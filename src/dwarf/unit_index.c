@@ -4,6 +4,8 @@
  */
 #include "dwarf/private.h"
 
+#include "base/bisect.h"
+
 /* Ranges looked at on the way back to one that reaches far: one such range must not make each look-up long. */
 #define STEPS_MAX 10000
 
@@ -106,17 +108,10 @@ void dwarf_index_build(struct dwarf *dwarf, struct span aranges)
 
 size_t dwarf_index_find(const struct dwarf_index *index, uint64_t address, size_t from)
 {
-	size_t low = 0, high = from == SIZE_MAX ? index->count : from + 1;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (index->ranges[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t next = BISECT(from == SIZE_MAX ? index->count : from + 1, i, index->ranges[i].low <= address);
 	unsigned steps = 0;
-	for (; low && index->ranges[low - 1].reach > address && steps < STEPS_MAX; low--, steps++)
-		if (index->ranges[low - 1].high > address)
-			return low - 1;
+	for (; next && index->ranges[next - 1].reach > address && steps < STEPS_MAX; next--, steps++)
+		if (index->ranges[next - 1].high > address)
+			return next - 1;
 	return SIZE_MAX;
 }

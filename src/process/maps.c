@@ -1,20 +1,14 @@
 #include "process/maps.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 
 #include <string.h>
 
 static size_t first_after(const struct map_set *maps, uint64_t address)
 {
-	size_t low = 0, high = maps->count;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (maps->items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t next = BISECT(maps->count, i, maps->items[i].start <= address);
+	return next;
 }
 
 const struct mapping *map_set_find(const struct map_set *maps, uint64_t address)

@@ -1,5 +1,6 @@
 #include "symbol/code_ranges.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "base/radix_sort.h"
 
@@ -49,15 +50,8 @@ static void collect_bounds(struct code_ranges *ranges, struct radix_key *keys)
 /* Index of the last bound ≤ address, or SIZE_MAX. */
 static size_t bound_before(const struct code_ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->leaves + 1;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranges->bounds[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - 1;
+	size_t next = BISECT(ranges->leaves + 1, i, ranges->bounds[i] <= address);
+	return next - 1;
 }
 
 /*
@@ -120,15 +114,8 @@ void code_ranges_release(struct code_ranges *ranges)
 /* How many ranges have a time ≤ `time`. */
 static uint32_t ranges_until(const struct code_ranges *ranges, uint64_t time)
 {
-	size_t low = 0, high = ranges->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranges->ranges[middle].time <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
+	size_t next = BISECT(ranges->count, i, ranges->ranges[i].time <= time);
+	return (uint32_t)next;
 }
 
 const struct code_range *code_ranges_find(const struct code_ranges *ranges, uint64_t address, uint64_t time)

@@ -1,5 +1,6 @@
 #include "symbol/jitdump.h"
 
+#include "base/bisect.h"
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/index_map.h"
@@ -366,17 +367,10 @@ struct jitdump_frame jitdump_frame(const struct jitdump *dump, uint64_t address,
 	const struct code_range *range = &dump->ranges.ranges[version - 1];
 	const struct function *function = &dump->functions[range->value];
 	struct jitdump_frame frame = {.name = function->name, .start = range->start};
-	uint32_t low = 0, high = function->line_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (function->lines[middle].offset <= address - range->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low) {
-		frame.file = function->lines[low - 1].file;
-		frame.line = function->lines[low - 1].number;
+	size_t next = BISECT(function->line_count, i, function->lines[i].offset <= address - range->start);
+	if (next) {
+		frame.file = function->lines[next - 1].file;
+		frame.line = function->lines[next - 1].number;
 	}
 	return frame;
 }

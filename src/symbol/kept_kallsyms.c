@@ -1,5 +1,6 @@
 #include "symbol/kept_kallsyms.h"
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/hash.h"
 
@@ -149,15 +150,8 @@ size_t kept_kallsyms_count(const struct kept_kallsyms *kept)
 
 bool kept_kallsyms_find(const struct kept_kallsyms *kept, uint64_t address, struct kallsyms_function *ret_function)
 {
-	size_t low = 0, high = kept->header->function_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (kept->functions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const struct kept_function *found = low ? &kept->functions[low - 1] : NULL;
+	size_t next = BISECT(kept->header->function_count, i, kept->functions[i].start <= address);
+	const struct kept_function *found = next ? &kept->functions[next - 1] : NULL;
 	uint64_t most = kept->header->name_bytes;
 	if (!found || address >= found->end || found->name >= most || found->module >= most)
 		return false;

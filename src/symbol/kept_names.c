@@ -1,5 +1,6 @@
 #include "symbol/kept_names.h"
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/strpool.h"
 
@@ -102,16 +103,8 @@ void names_close(struct names *names)
 
 static const struct kept_entry *find_entry(const struct names *names, uint64_t address)
 {
-	size_t low = 0, high = names ? names->entry_count : 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (names->entries[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return names && low < names->entry_count && names->entries[low].address == address ? &names->entries[low] :
-											     NULL;
+	size_t at = BISECT(names ? names->entry_count : 0, i, names->entries[i].address < address);
+	return names && at < names->entry_count && names->entries[at].address == address ? &names->entries[at] : NULL;
 }
 
 static struct symbol_frame frame_of(const struct names *names, const struct kept_frame *frame)

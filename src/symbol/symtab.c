@@ -1,5 +1,6 @@
 #include "symbol/symtab.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "base/radix_sort.h"
 #include "name/demangle.h"
@@ -223,28 +224,14 @@ const struct symtab_symbol *symtab_at(const struct symtab *symtab, size_t index)
 
 const struct symtab_symbol *symtab_find(const struct symtab *symtab, uint64_t address)
 {
-	size_t low = 0, high = symtab->part_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (symtab->starts[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || symtab->owners[low - 1] == NOBODY)
+	size_t next = BISECT(symtab->part_count, i, symtab->starts[i] <= address);
+	if (!next || symtab->owners[next - 1] == NOBODY)
 		return NULL;
-	return &symtab->symbols[symtab->owners[low - 1]];
+	return &symtab->symbols[symtab->owners[next - 1]];
 }
 
 const struct symtab_symbol *symtab_find_start(const struct symtab *symtab, uint64_t address)
 {
-	size_t low = 0, high = symtab->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (symtab->symbols[middle].start < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < symtab->count && symtab->symbols[low].start == address ? &symtab->symbols[low] : NULL;
+	size_t at = BISECT(symtab->count, i, symtab->symbols[i].start < address);
+	return at < symtab->count && symtab->symbols[at].start == address ? &symtab->symbols[at] : NULL;
 }
