@@ -1,5 +1,6 @@
 #include "capture/find.h"
 
+#include "base/bisect.h"
 #include "base/buf.h"
 
 #include <ctype.h>
@@ -141,15 +142,8 @@ static int by_parent(const void *left, const void *right)
 /* The first one, of those in the order of parents, that is a child of `parent` or comes behind. */
 static size_t first_child(const struct kinship *kinships, size_t count, int32_t parent)
 {
-	size_t low = 0, high = count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (kinships[middle].parent < parent)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t at = BISECT(count, i, kinships[i].parent < parent);
+	return at;
 }
 
 /* On machines with many thousands of processes: each is looked at once, with its parent. */

@@ -1,5 +1,7 @@
 #include "engine/bpf_extents.h"
 
+#include "base/bisect.h"
+
 #include <string.h>
 
 void extents_init(struct extents *extents, uint32_t room)
@@ -32,16 +34,9 @@ uint32_t extents_take(struct extents *extents, uint32_t size)
 
 void extents_give(struct extents *extents, uint32_t start)
 {
-	size_t low = 0, high = extents->count;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (extents->taken[middle].start < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == extents->count || extents->taken[low].start != start)
+	size_t at = BISECT(extents->count, i, extents->taken[i].start < start);
+	if (at == extents->count || extents->taken[at].start != start)
 		return;
 	extents->count--;
-	memmove(extents->taken + low, extents->taken + low + 1, (extents->count - low) * sizeof *extents->taken);
+	memmove(extents->taken + at, extents->taken + at + 1, (extents->count - at) * sizeof *extents->taken);
 }

@@ -2,6 +2,7 @@
 #include "unwind/go.h"
 #include "unwind/undescribed.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "symbol/elf_symbols.h"
 
@@ -118,15 +119,8 @@ static void add_plt(struct builder *builder)
 
 static const struct cfi_function *function_at(const struct cfi *cfi, uint64_t start)
 {
-	size_t low = 0, high = cfi->function_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (cfi->functions[middle].start < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < cfi->function_count && cfi->functions[low].start == start ? &cfi->functions[low] : NULL;
+	size_t at = BISECT(cfi->function_count, i, cfi->functions[i].start < start);
+	return at < cfi->function_count && cfi->functions[at].start == start ? &cfi->functions[at] : NULL;
 }
 
 /*

@@ -1,5 +1,6 @@
 #include "unwind/derive_function.h"
 
+#include "base/bisect.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -198,15 +199,8 @@ static bool table_target(const struct derive_function *function, uint64_t addres
 /* How many bytes there are at an address before the next data that code refers to. */
 static uint64_t bytes_before_next(const struct derive *derive, uint64_t address)
 {
-	size_t low = 0, high = derive->address_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (derive->addresses[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < derive->address_count ? derive->addresses[low] - address : UINT64_MAX;
+	size_t next = BISECT(derive->address_count, i, derive->addresses[i] <= address);
+	return next < derive->address_count ? derive->addresses[next] - address : UINT64_MAX;
 }
 
 /* Entries are addresses (wide), or distances from the table; the first that leads elsewhere ends it. */
