@@ -18,7 +18,7 @@
 
 #define NFUNC 24000
 #define NCALLEE 12
-#define MAXDEPTH 120 /* perf keeps 127 frames unless told otherwise */
+#define MAXDEPTH 120 /* perf keeps 127 frames by default */
 #define ROOT 0
 #define NONE UINT32_MAX
 

@@ -75,7 +75,7 @@ static char *slurp(const char *path)
 /*
  * "perl  2804   408.168514:     200040 cpu-clock:ppp: ", with pid/tid or
  * [cpu] when they were recorded. The name may hold blanks and digits, so what
- * tells the pid is that a time follows it.
+ * identifies the pid is that a time follows it.
  */
 static int parse_head(const char *line, struct sample *s)
 {

@@ -118,7 +118,7 @@ void fullscreen_close(struct fullscreen *screen)
 void fullscreen_suspend(struct fullscreen *screen)
 {
 	leave(screen);
-	raise(SIGTSTP); /* to this thread: it is stopped before it goes on */
+	raise(SIGTSTP); /* to this thread: it is stopped before it continues */
 	tcgetattr(screen->fd, &screen->before);
 	enter(screen);
 }

@@ -20,7 +20,7 @@ int fullscreen_open(struct fullscreen **ret_screen, struct err *err);
 void fullscreen_close(struct fullscreen *screen);
 /* The same as far as a dying program must: async-signal-safe, for signal handlers and the out-of-memory handler. */
 void fullscreen_restore(void);
-/* Puts the terminal back, stops the process as Ctrl-Z does, and takes the screen again when it goes on. */
+/* Puts the terminal back, stops the process as Ctrl-Z does, and takes the screen again when it continues. */
 void fullscreen_suspend(struct fullscreen *screen);
 
 /* Becomes readable when keys or a new size may have come. */

@@ -26,7 +26,7 @@ static uint64_t (*usual_limit)(void);
  * What is allocated is counted, what is freed is not: after `credit` bytes the memory in use is measured, and the less
  * is left the sooner that happens again.
  */
-static _Atomic uint64_t known_limit; /* 0: not asked for yet */
+static _Atomic uint64_t known_limit; /* 0: not queried yet */
 static _Atomic int64_t credit = UNMEASURED;
 static _Thread_local size_t uncounted;
 

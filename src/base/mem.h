@@ -1,7 +1,7 @@
 /*
  * Memory: allocation that does not return NULL, growth with checked sizes, and arenas.
  *
- * A profiler that cannot get memory cannot go on in any useful way, so these call the out-of-memory handler, which does
+ * A profiler without memory cannot continue in any useful way, so these call the out-of-memory handler, which does
  * not return. The handler belongs to src/cmd/ (it prints one line, removes unfinished files and exits); in tests and
  * fuzzers the default aborts.
  *
@@ -22,7 +22,7 @@ void mem_on_exhausted(void (*handler)(size_t wanted, uint64_t limit));
 
 /* Sets the limit in bytes; UINT64_MAX: none. Before threads start. */
 void mem_set_limit(uint64_t bytes);
-/* What the limit is if nobody has set one: asked for once, when much memory is in use. */
+/* The limit if none was set: queried once, when much memory is in use. */
 void mem_limit_usually(uint64_t (*limit)(void));
 uint64_t mem_limit(void);
 /* Whether the limit allows `size` more bytes. For who can do without. */

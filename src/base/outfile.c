@@ -355,7 +355,7 @@ int outfile_commit(struct outfile *out, struct err *err)
 	flush(out);
 	if (out->temporary && out->place.owner != OUTFILE_OWN)
 		(void)!fchown(out->fd, out->place.owner, out->place.group);
-	/* Some file systems tell only here that the bytes did not arrive. */
+	/* Some file systems report only here that the bytes were not written. */
 	if (out->path && close(out->fd) != 0)
 		failed_write(out, errno);
 	int directory = out->place.directory;

@@ -49,7 +49,7 @@ int outfile_open_at(struct outfile *out, const struct outfile_place *place, cons
 int outfile_open_part(struct outfile *out, const struct outfile_place *place, const char *name, struct err *err);
 /* For what people read while standard output belongs to someone else. */
 void outfile_open_stderr(struct outfile *out);
-/* Never fail by themselves: a failure is kept and told by outfile_commit(). */
+/* Do not fail: a failure is kept and reported by outfile_commit(). */
 void outfile_add(struct outfile *out, const void *bytes, size_t count);
 void outfile_printf(struct outfile *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline void outfile_str(struct outfile *out, const char *text)

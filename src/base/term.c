@@ -132,7 +132,7 @@ void progress_add(struct progress *progress, uint64_t done)
 		return;
 	atomic_fetch_add(&progress->done, done);
 	uint64_t now = clock_now();
-	/* Whoever finds another thread drawing goes on with its work. */
+	/* A thread that finds another one drawing continues with its work. */
 	if (now < atomic_load(&progress->next_draw) || pthread_mutex_trylock(&progress->drawing) != 0)
 		return;
 	if (now >= atomic_load(&progress->next_draw)) {

@@ -7,7 +7,7 @@
 
 /* Columns of the terminal behind `fd`; COLUMNS in the environment wins; `otherwise` when it is not a terminal. */
 int term_width(int fd, int otherwise);
-/* True when colour should be written to `fd`: a terminal, TERM is not dumb, NO_COLOR is not set. */
+/* True when color should be written to `fd`: a terminal, TERM is not dumb, NO_COLOR is not set. */
 bool term_colour(int fd);
 
 /*

@@ -1,5 +1,5 @@
 /*
- * What this system lets a profiler do, one row per question: how things are, what that limits, and what mends it.
+ * What this system lets a profiler do, one row per question: how things are, what that limits, and what fixes it.
  * Files are read below a root and events opened by a function, so that tests can present other systems.
  */
 #ifndef WICK_DOCTOR_CHECK_H
@@ -19,7 +19,7 @@ struct check_result {
 	struct buf state; /* "2: samples of user space only" */
 	/* When it is not ok; "" where there is nothing to say. */
 	const char *limits;
-	const char *now; /* command that mends it until the next reboot */
+	const char *now; /* command that fixes it until the next reboot */
 	const char *forever; /* and for good */
 	char room[2][128]; /* for the two, where they are not constants: a result is not copied */
 };

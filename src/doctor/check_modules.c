@@ -206,7 +206,7 @@ static bool find_program(const char *command, struct buf *out)
 	return false;
 }
 
-/* The loader that the program asks for, when it is one that the system's owner put there; else "". */
+/* The loader that the program names, if it is one that root installed; else "". */
 static const char *trusted_loader(struct elf_file *elf)
 {
 	for (size_t i = 0; i < elf_segment_count(elf); i++) {

@@ -19,7 +19,7 @@ struct check_module {
 	bool unwind_table;
 	bool unwind_derived; /* most of it, from the code */
 	enum frame_pointers frame_pointers;
-	struct buf advice; /* what mends its symbols; may be empty */
+	struct buf advice; /* what fixes its symbols; may be empty */
 };
 
 struct check_modules {

@@ -4,7 +4,7 @@
  * A walk over DIEs is where the time goes, so as few as possible are looked at: first only those on the way to
  * functions, stepping over whole types and bodies where DW_AT_sibling allows it; the body of a function when an address
  * hits it. Functions inside of functions or types (nested functions of GNU C, Ada and Pascal) are found by a second
- * walk over all DIEs, which dwarf_find() asks for when an address has a line but no function.
+ * walk over all DIEs, which dwarf_find() requests when an address has a line but no function.
  */
 #include "dwarf/private.h"
 

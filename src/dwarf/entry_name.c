@@ -1,6 +1,6 @@
 /*
  * Names of functions. An inlined subroutine or an out-of-line copy refers to its abstract instance, which refers to its
- * declaration; the linkage name may stand in any of them. Each DIE that was asked for is looked up once.
+ * declaration; the linkage name may stand in any of them. Each DIE is looked up once.
  */
 #include "dwarf/private.h"
 

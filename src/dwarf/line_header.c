@@ -112,7 +112,7 @@ bool dwarf_line_header(struct dwarf_lines *lines, struct dwarf_unit *unit)
 	cursor.end = lines->program.at;
 	lines->instruction_length = cursor_u8(&cursor);
 	lines->operations = lines->version >= 4 ? cursor_u8(&cursor) : 1;
-	cursor_u8(&cursor); /* whether rows begin statements, until told otherwise: not asked for */
+	cursor_u8(&cursor); /* whether rows begin statements, until changed: not used */
 	lines->line_base = (int8_t)cursor_u8(&cursor);
 	lines->line_range = cursor_u8(&cursor);
 	lines->opcode_base = cursor_u8(&cursor);

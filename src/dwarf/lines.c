@@ -1,6 +1,6 @@
 /*
  * The line table of a unit: its program (section 6.2.5) run once into rows sorted by address. Of several rows for one
- * address the last counts, and a row that repeats the file and line before it is left out.
+ * address the last counts, and a row that repeats the file and line before it is skipped.
  */
 #include "dwarf/private.h"
 

@@ -372,7 +372,7 @@ struct dwarf_sequence {
 struct dwarf_line_file {
 	const char *name;
 	uint32_t directory;
-	_Atomic(const char *) path; /* when it was asked for */
+	_Atomic(const char *) path; /* if it was requested */
 };
 
 struct dwarf_lines {

@@ -5,7 +5,7 @@
 
 #define LINES_TO_SEE 2000
 #define HEAD_OF_TABLE 4096
-#define BYTES_TO_SEE ((size_t)64 << 10) /* unless nothing in them tells */
+#define BYTES_TO_SEE ((size_t)64 << 10) /* unless nothing in them shows it */
 
 struct signs {
 	size_t events, frames, folded, folded_pairs;

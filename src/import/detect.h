@@ -1,4 +1,4 @@
-/* Which format an input has, told from its first bytes. */
+/* Which format an input has, by its first bytes. */
 #ifndef WICK_IMPORT_DETECT_H
 #define WICK_IMPORT_DETECT_H
 

@@ -24,7 +24,7 @@ struct parser {
 	value_id values[2];
 	frame_id *frame_of_name; /* by string id; PROFILE_NONE where there is none yet */
 	size_t name_capacity;
-	bool *unresolved; /* by frame: it has no symbol. Asked for each line, and smaller than the frames themselves */
+	bool *unresolved; /* by frame: it has no symbol. Used for each line, and smaller than the frames themselves */
 	size_t frame_capacity;
 	struct place *places; /* the frames of the line before */
 	size_t place_count, place_capacity;
@@ -146,7 +146,7 @@ static bool ends_with(const char *name, size_t length, const char *end)
 	return length >= 4 && memcmp(name + length - 4, end, 4) == 0;
 }
 
-/* Folded text has no modules; marks and brackets are the conventions by which the scripts that write it tell kinds. */
+/* Folded text has no modules; marks and brackets are the conventions of the scripts that write it. */
 static enum frame_kind kind_of_name(const char *name, size_t length)
 {
 	if (ends_with(name, length, "_[k]"))

@@ -1,4 +1,4 @@
-/* Reading one input: its format is told from the first block, blocks are shared among workers, their shards merged. */
+/* Reads one input: detects its format in the first block, shares blocks among workers, merges their shards. */
 #include "import/import.h"
 
 #include "base/parallel.h"

@@ -27,8 +27,7 @@ struct import_options {
 	bool source_lines; /* perf script: frames are followed by a line with their source position */
 	bool tidy; /* perf script: names are tidied (profile/tidy.h); else they stay whole */
 	const struct import_perl *perl; /* NULL: without the peculiarities of that script */
-	struct uninliner
-		*uninliner; /* perf script: asked for inlined functions that the text leaves out; NULL: nobody */
+	struct uninliner *uninliner; /* perf script: finds inlined functions that the text omits; NULL: none */
 	bool progress; /* show a progress line on a terminal */
 	const struct import_opened *opened; /* NULL: the path is opened */
 };

@@ -1,6 +1,6 @@
 /*
  * Most lines of perf script text repeat: what a line means is worked out once and remembered by its bytes. Memory is
- * bounded; when it is used up the cache starts anew, which costs time and nothing else.
+ * bounded; when it is full the cache is cleared, which costs only time.
  */
 #ifndef WICK_IMPORT_LINE_CACHE_H
 #define WICK_IMPORT_LINE_CACHE_H

@@ -13,7 +13,7 @@ struct perf_event_line {
 	int32_t tid;
 	const char *pid_text, *tid_text; /* as the line has them; pid_text NULL: only one number */
 	size_t pid_length, tid_length;
-	const char *event; /* NULL: the line names none that could be told */
+	const char *event; /* NULL: the line has none that is recognized */
 	size_t event_length;
 	int64_t period; /* 1 where the line has none */
 	bool period_overflow;

@@ -3,7 +3,7 @@
  * byte. format_perf_script is what else is used.
  *
  * The script goes by the line: one that begins a sample, one that ends it (empty), a frame. A sample that follows
- * another without an empty line between goes on with the other's frames; one of another event leaves everything as it
+ * another without an empty line between continues the other's frames; one of another event leaves everything as it
  * was. With source lines each frame takes the line that follows, whatever it is. So a block cannot be read without
  * those before it.
  */
@@ -77,7 +77,7 @@ static void *start(struct shard *shard)
 	return parser;
 }
 
-/* Samples without an event belong to the one that was asked for, also where it has none of its own. */
+/* Samples without an event belong to the requested one, also where it has none of its own. */
 static void name_event(struct parser *parser)
 {
 	for (size_t i = 0; i < parser->profile->value_count; i++)

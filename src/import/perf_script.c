@@ -41,7 +41,7 @@ struct parser {
 	struct shard *shard;
 	struct profile *profile;
 	struct uninliner *uninliner; /* NULL: none */
-	/* +1: in threads called "java", whose symbols are tidied more; +2: what is inlined there was told before */
+	/* +1: in threads called "java", whose symbols are tidied more; +2: what is inlined there was reported before */
 	struct line_cache caches[4];
 	struct chain *chains;
 	size_t chain_count, chain_capacity;

@@ -24,7 +24,7 @@ struct source {
 	int fd;
 	const char *name;
 	uint64_t size;
-	_Atomic uint64_t consumed; /* asked for while another thread reads */
+	_Atomic uint64_t consumed; /* queried while another thread reads */
 	enum packing packing;
 	bool raw_ended;
 	bool between_members; /* a compressed stream is complete; another may follow */
@@ -110,7 +110,7 @@ static int open_file(struct source *source, const char *path, struct err *err)
 	return 0;
 }
 
-/* Reads on until the magic numbers can be told apart: a pipe may give one byte at a time. */
+/* Reads until the magic numbers can be distinguished: a pipe may give one byte at a time. */
 static int read_start(struct source *source, struct err *err)
 {
 	while (source->raw_end < 6 && !source->raw_ended) {

@@ -1,4 +1,4 @@
-/* The bytes of an input: a file or standard input, plain or compressed (told from its first bytes). */
+/* The bytes of an input: a file or standard input, plain or compressed (detected by its first bytes). */
 #ifndef WICK_IMPORT_SOURCE_H
 #define WICK_IMPORT_SOURCE_H
 

@@ -1,5 +1,5 @@
 /*
- * Functions that were inlined, for perf script text that does not tell them: they are looked up in the files it names.
+ * Functions that were inlined, for perf script text without them: they are looked up in the files that it names.
  * Threads may share one.
  */
 #ifndef WICK_IMPORT_UNINLINE_H

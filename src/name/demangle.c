@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 
-/* libiberty refuses C++ names above this by itself, since it recurses; longer ones get a thread with a large stack. */
+/* libiberty itself refuses C++ names above this, since it recurses; longer ones get a thread with a large stack. */
 #define DIRECT_MAX 1024
 #define LONG_FORM_MAX 16384
 #define LONG_STACK ((size_t)96 << 20)

@@ -20,8 +20,8 @@ enum name_style {
 bool demangle(struct buf *out, const char *name, enum name_style style);
 
 /*
- * Rust's old names end with a hash, which alone tells two instances of a generic function apart. The length of what is
- * before it; 0: this is no such name.
+ * Rust's old names end with a hash, the only difference between two instances of a generic function. The length of what
+ * is before it; 0: this is no such name.
  */
 size_t demangle_rust_stem(const char *name);
 /* As demangle() with NAMES_FULL, and the hash of an old Rust name stays: "f::h0123456789abcdef". */

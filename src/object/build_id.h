@@ -1,4 +1,4 @@
-/* What tells one build of a file from another: the bytes of its NT_GNU_BUILD_ID note. */
+/* What identifies a build of a file: the bytes of its NT_GNU_BUILD_ID note. */
 #ifndef WICK_OBJECT_BUILD_ID_H
 #define WICK_OBJECT_BUILD_ID_H
 

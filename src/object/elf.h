@@ -1,5 +1,5 @@
 /*
- * An ELF file: its headers, segments, sections (decompressed when asked for) and build-id. Every offset and size in
+ * An ELF file: its headers, segments, sections (decompressed on demand) and build-id. Every offset and size in
  * the file is checked; a malformed file costs what is malformed and nothing else. Little-endian files of any
  * machine.
  */

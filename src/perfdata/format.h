@@ -1,4 +1,4 @@
-/* The bytes of perf.data, as far as <linux/perf_event.h> does not tell. Little-endian. */
+/* The bytes of perf.data, as far as <linux/perf_event.h> does not define them. Little-endian. */
 #ifndef WICK_PERFDATA_FORMAT_H
 #define WICK_PERFDATA_FORMAT_H
 

@@ -7,7 +7,7 @@
 
 #include "perfdata/perfdata.h"
 
-/* A decoder without a file, for perfdata_close(); perfdata_sources() and perfdata_quality() tell of it. */
+/* A decoder without a file, for perfdata_close(); perfdata_sources() and perfdata_quality() describe it. */
 struct perfdata *perfdata_live_new(void);
 /* Where the records go; must stay until it is replaced. */
 void perfdata_live_sink(struct perfdata *data, const struct event_sink *sink);

@@ -10,7 +10,7 @@
 #define SMALL (64u << 20) /* a file that is read before a thread has begun to help */
 #define STEP (2ull << 20) /* bytes at once */
 #define AHEAD (16ull << 20)
-#define AROUND (64u << 10) /* bytes that the kernel maps when one of them is looked at, unless it is told otherwise */
+#define AROUND (64u << 10) /* bytes that the kernel maps when one of them is looked at, unless this is changed */
 
 struct pager {
 	const uint8_t *map;

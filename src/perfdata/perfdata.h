@@ -52,8 +52,8 @@ void perfdata_close(struct perfdata *data);
 
 /*
  * Gives all records to the sink, in order of time; once. In pipe mode sources, facts and build-ids grow meanwhile, so
- * what the functions below returned must be asked for again. Returns 0 (also for a file that is cut off, which
- * perfdata_quality() tells), what a sink function returned, or ERR_FORMAT. Pointers in a record are valid during the
+ * what the functions below returned must be requested again. Returns 0 (also for a file that is cut off, which
+ * perfdata_quality() counts), what a sink function returned, or ERR_FORMAT. Pointers in a record are valid during the
  * call.
  */
 int perfdata_read(struct perfdata *data, const struct event_sink *sink, struct err *err);

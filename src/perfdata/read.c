@@ -49,7 +49,7 @@ static void note_waiting(struct perfdata *data, uint64_t place)
 		window->waiting = place & PLACE_OFFSET;
 }
 
-/* Tells the windows which bytes are still asked for. */
+/* Sets in the windows which bytes are still needed. */
 static void note_all_waiting(struct perfdata *data)
 {
 	for (size_t i = 0; i < data->stream_count; i++)
@@ -98,7 +98,7 @@ static bool too_many_wait(const struct perfdata *data, const struct stream *stre
 	       stream->plain.end - stream->plain.needed > SPAN_MAX;
 }
 
-/* Mappings without a time were there before the recording began, wherever they are told of. */
+/* Mappings without a time were there before the recording began, wherever their records are. */
 static bool was_before(const struct perf_event_header *header)
 {
 	return header->type == PERF_RECORD_MMAP || header->type == PERF_RECORD_MMAP2;

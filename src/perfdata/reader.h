@@ -77,7 +77,7 @@ struct perfdata {
 	uint64_t round_limit; /* largest time when the last round ended */
 	uint64_t delivered_time; /* largest time of what the sink got */
 	size_t left_waiting; /* after the last flush */
-	struct event_lost lost; /* what LOST records told of and no LOST_SAMPLES record told of again */
+	struct event_lost lost; /* what LOST records counted and no LOST_SAMPLES record counted again */
 
 	const struct event_sink *sink;
 	uint64_t *scratch; /* RECORD_SIZE_MAX bytes, for records that are not in one piece or not aligned */
@@ -138,7 +138,7 @@ int sample_deliver_held(struct perfdata *data, const struct held_sample *held, c
 /* stream.c */
 void stream_init(struct stream *stream, int fd, bool seekable, uint64_t start, uint64_t limit, size_t memory);
 void stream_release(struct stream *stream);
-/* Reads a batch of records: sets what the header tells, queues the rest. Returns 0 or what the sink said. */
+/* Reads a batch of records: sets what the header contains, queues the rest. Returns 0 or what the sink returned. */
 int stream_advance(struct perfdata *data, struct stream *stream);
 
 /* read.c: places are a stream's number, whether the offset is in its plain window, and the offset. */

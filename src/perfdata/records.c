@@ -126,7 +126,7 @@ static int deliver_mmap(struct perfdata *data, const struct record *record, cons
 
 /*
  * Whether a MMAP2 record has a build-id (its size, three zeros, its bytes and zeros behind them) in the place of device
- * and inode. The mark alone does not tell: the kernel (6.18) also sets it for a session that did not ask for build-ids
+ * and inode. The flag is not enough: the kernel (6.18) also sets it for a session that did not ask for build-ids
  * when another one that did follows the same process.
  */
 static bool has_build_id(const struct record *record)
@@ -220,7 +220,7 @@ static int deliver_lost_samples(struct perfdata *data, const struct record *reco
 	return give_lost(data, &lost);
 }
 
-/* The event in a LOST record is the one that wrote next and does not tell what was lost. Sums may follow that do. */
+/* The event in a LOST record is the one that wrote next. It does not show what was lost. Sums that do may follow. */
 static int deliver_lost(struct perfdata *data, const struct record *record, const struct trailer *trailer)
 {
 	bool samples = record->header.type == PERF_RECORD_LOST_SAMPLES;
@@ -289,7 +289,7 @@ static int deliver_cgroup(struct perfdata *data, const struct record *record, co
 	return sink_cgroup(data->sink, &cgroup);
 }
 
-/* Of an event by itself: groups list all of their values. */
+/* Of a single event: groups list all of their values. */
 static int deliver_count(struct perfdata *data, const struct record *record, const struct trailer *trailer)
 {
 	if (trailer->source == SOURCE_NONE || data->sources.items[trailer->source].attr.read_format & PERF_FORMAT_GROUP)

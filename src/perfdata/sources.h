@@ -54,7 +54,7 @@ void sources_name(struct sources *sources, uint32_t source, const char *name, si
 /* SOURCE_NONE when no event has this id. */
 uint32_t sources_find(struct sources *sources, uint64_t id);
 
-/* The event of a record whose body (behind the header) is `words` long; SOURCE_NONE when it cannot be told. */
+/* The event of a record whose body (behind the header) is `words` long; SOURCE_NONE if it is unknown. */
 uint32_t sources_of_sample(struct sources *sources, const void *body, size_t words, bool *ret_unknown_id);
 uint32_t sources_of_other(struct sources *sources, const void *body, size_t words);
 

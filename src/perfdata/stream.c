@@ -204,7 +204,7 @@ static int take_plain(struct perfdata *data, struct stream *stream, bool *ret_se
 	return 0;
 }
 
-/* A compressed record: its bytes go on where those of the last one ended, also within a record. */
+/* A compressed record: its bytes continue where those of the last one ended, also within a record. */
 static int take_compressed(struct perfdata *data, struct stream *stream, const uint8_t *record, size_t size,
 			   bool *ret_sense)
 {

@@ -15,9 +15,9 @@
 #define RING_MIN (2 * STEP)
 #define FREE_STEP (64u << 20) /* bytes of the temporary file to give back at once */
 #define MAP_STEP (8ull << 20) /* bytes of the map to look at before pages of it are given back */
-#define PAGER_STEP (1u << 20) /* bytes to go on by before the pager is told */
+#define PAGER_STEP (1u << 20) /* bytes to advance before the pager is notified */
 #define MAP_BEHIND (8ull << 20) /* bytes that are not needed here any more, but may be by who got them */
-#define MAP_MAX (96ull << 20) /* more bytes of the map are given back though they will be asked for */
+#define MAP_MAX (96ull << 20) /* more bytes of the map are given back although they will be needed */
 
 void window_init(struct window *window, int fd, uint64_t start, size_t most)
 {

@@ -21,8 +21,8 @@ struct window {
 	size_t size; /* of the ring, a power of two */
 	size_t most; /* that the ring may grow to */
 	uint64_t start, end; /* offsets of the bytes in the ring */
-	uint64_t waiting; /* first record that waits to be asked for; UINT64_MAX: none */
-	uint64_t needed; /* bytes before this offset are not asked for any more */
+	uint64_t waiting; /* first record that is not read yet; UINT64_MAX: none */
+	uint64_t needed; /* bytes before this offset are not needed any more */
 	int fd; /* where older bytes are; -1: nowhere yet */
 	bool own_fd; /* fd is a temporary file of the window's */
 	uint64_t freed; /* the temporary file holds nothing before this offset; of the map pages were given back */
@@ -31,7 +31,7 @@ struct window {
 	struct guarded_map guarded; /* what `map` is of */
 	size_t touched; /* bytes of the map that were looked at since its pages were given back */
 	struct pager *pager; /* of the map; NULL: none */
-	uint64_t told; /* where `end` was when the pager was told */
+	uint64_t told; /* where `end` was when the pager was notified */
 };
 
 /* An unnamed file for more than a few bytes; -1 when no folder takes one. */
@@ -65,15 +65,15 @@ static inline void window_done(struct window *window, uint64_t position)
 		window->needed = window->waiting;
 }
 
-/* Goes on at a later offset; the bytes between were not read. Only with a file. */
+/* Continues at a later offset; the bytes between were not read. Only with a file. */
 void window_skip(struct window *window, uint64_t offset);
 
-/* Copies bytes out, from wherever they are. False when they cannot be had. */
+/* Copies bytes out, from wherever they are. False if they are unavailable. */
 bool window_copy(const struct window *window, uint64_t offset, size_t size, void *out);
 
 /*
  * `size` bytes at `offset`, as they lie in the ring or copied to `scratch` when they are not in one piece. With
- * `aligned` the result is 8-byte aligned (`scratch` must be). NULL when they cannot be had.
+ * `aligned` the result is 8-byte aligned (`scratch` must be). NULL if they are unavailable.
  */
 static inline const uint8_t *window_at(const struct window *window, uint64_t offset, size_t size, bool aligned,
 				       void *scratch)

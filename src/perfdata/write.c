@@ -15,7 +15,7 @@
 #define TEXT_MAX 4095u /* of a path or name; readers have buffers of PATH_MAX */
 /* A record has at most 64 KiB: deeper stacks lose their outermost frames. */
 #define CHAIN_MAX ((RECORD_SIZE_MAX - 1 - 128) / 8)
-#define END_WORDS 2 /* that tell that a stack is not whole */
+#define END_WORDS 2 /* that say that a stack is truncated */
 
 struct perfdata_writer {
 	pthread_mutex_t lock;

@@ -2,14 +2,14 @@
  * Writes a perf.data file of finished call chains: no stack bytes, no registers. perf report, perf script and Hotspot
  * read it, and so does perfdata.h.
  *
- * The writer is one more consumer beside a collector: perfdata_writer_sink() takes the records that tell of processes
+ * The writer is one more consumer beside a collector: perfdata_writer_sink() takes the records that describe processes
  * and mappings (tee the tap's records into both, see event/tee.h), perfdata_writer_stack() takes unwound samples and
  * has the signature of the collector's `each`. The two may be called by different threads, in any order of time:
- * readers sort by time. Mappings wait for the first sample that lies in them; those in which none lies are left out of
+ * readers sort by time. Mappings wait for the first sample that lies in them; those in which none lies are omitted from
  * a short recording.
  *
  * The file is streamed to a temporary and takes its name when it is whole. What is written so far is readable as that
- * of a recorder that was killed: the events come first, and a header that tells no size means "up to the end".
+ * of a recorder that was killed: the events come first, and a header without a size means "up to the end".
  */
 #ifndef WICK_PERFDATA_WRITE_H
 #define WICK_PERFDATA_WRITE_H
@@ -31,7 +31,7 @@ struct perfdata_writer_options {
 	unsigned cpus;
 	/* as perf record -z does: about eight times smaller; perf since 5.2 reads it, not every Hotspot */
 	bool compress;
-	/* Clocks tick at their frequency, as the kernel's do: when there is only one event it is said once. */
+	/* Clocks tick at their frequency, as the kernel's do: with a single event this is written once. */
 	bool steady_clocks;
 	bool keep_part; /* see outfile_open_part(): what a recorder wrote before it died can be read */
 	const struct outfile_place *place; /* NULL: the usual one */

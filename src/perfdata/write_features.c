@@ -9,7 +9,7 @@
 #define TEXT_ALIGN 4
 #define PATH_ALIGN 8 /* behind which the next record begins */
 
-/* The event as if its finished chains were all that was asked for. */
+/* The event as if only its finished chains had been requested. */
 static struct perf_event_attr finished_attr(const struct perf_event_attr *original, uint64_t sample_type)
 {
 	struct perf_event_attr attr = *original;

@@ -41,8 +41,8 @@ static bool has_samples(const struct write_held *held, struct held_range range)
 }
 
 /*
- * No code lies in a jitdump: that it is mapped tells readers where it is. Without a mapping of the kernel perf warns
- * that it knows no addresses there, also when no sample has one.
+ * No code runs in a jitdump: its mapping shows readers where the file is. Without a mapping of the kernel, perf warns
+ * that it knows no addresses there, even if no sample has one.
  */
 static bool has_more(const struct event_mmap *mmap)
 {

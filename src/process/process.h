@@ -1,5 +1,5 @@
 /*
- * Who is alive and what is mapped where, as the records tell it in the order of time.
+ * Who is alive and what is mapped where, as the records report it in the order of time.
  *
  * What is mapped is a module: a file (by path and build-id), the kernel, or the just-in-time code of one process. The
  * mappings of a process at one moment are a `struct map_set`, immutable once it was handed out, so that other threads
@@ -76,7 +76,7 @@ struct process {
 struct thread_name {
 	int32_t pid, tid;
 	str_id comm; /* in processes.strings; 0: not known */
-	bool recorded; /* records tell of it: it is one of those that were recorded */
+	bool recorded; /* records mention it: it is one of those that were recorded */
 	uint64_t ended; /* when; 0: it is there */
 };
 
@@ -115,7 +115,7 @@ void processes_fork(struct processes *processes, int32_t pid, int32_t tid, int32
  */
 void processes_exit(struct processes *processes, int32_t pid, int32_t tid, uint64_t time);
 
-/* How many threads the records tell of, and of how many processes, without the idle ones. */
+/* How many threads the records mention, and of how many processes, without the idle ones. */
 uint64_t processes_recorded(const struct processes *processes, uint64_t *ret_processes);
 /* The mappings of a process as they are now, until the next change. NULL when none is known. */
 const struct map_set *processes_look(const struct processes *processes, int32_t pid);

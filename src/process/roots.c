@@ -16,7 +16,7 @@ struct root {
 	char *prefix;
 };
 
-/* Which root folder a process has and in which mount namespace it lies; false when that cannot be told. */
+/* Which root folder a process has and in which mount namespace it lies; false if that is unknown. */
 static bool identify(const char *process, struct root *root)
 {
 	char path[64];

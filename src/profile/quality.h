@@ -13,7 +13,7 @@
 struct quality_module {
 	str_id module; /* in the profile's strings */
 	uint64_t frames; /* frames of this module without a symbol, over all samples */
-	str_id advice; /* why, and what would mend it; 0: not known */
+	str_id advice; /* why, and what would fix it; 0: unknown */
 };
 
 struct quality {

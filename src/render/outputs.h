@@ -15,7 +15,7 @@ const char *output_countname(const struct profile *profile, value_id value, int6
 /* How much of a tree a picture can hold. What is wide enough to be drawn stays. */
 void output_budget(struct calltree_options *options, const struct svg_options *svg);
 
-/* The colours that go with a value type or view when nobody chose others. */
+/* The colors that go with a value type or view when nobody chose others. */
 void output_colours(struct svg_options *svg, const struct profile *profile, const char *value);
 
 int output_folded(const struct calltree *tree, unsigned decimals, const char *path, struct err *err);

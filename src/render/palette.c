@@ -87,7 +87,7 @@ static struct rgb orange(struct shade s)
 	return (struct rgb){channel(190, 65, s.v1), channel(90, 65, s.v1), 0};
 }
 
-/* The colours of Okabe and Ito, which people with any common colour blindness tell apart, lightened by the shade. */
+/* The colors of Okabe and Ito, for people with any common color blindness, lightened by the shade. */
 
 static struct rgb lightened(struct rgb base, struct shade s)
 {

@@ -1,6 +1,6 @@
 /*
- * The colour of a function. Palettes, and the way a shade is picked inside one, are those of flamegraph.pl, so that the
- * same input gets the same colours; python and rust are inferno's; "safe" is wick's own for colour-blind readers, and
+ * The color of a function. Palettes, and the way a shade is picked inside one, are those of flamegraph.pl, so that the
+ * same input gets the same colors; python and rust are inferno's; "safe" is wick's own for color-blind readers, and
  * "state" for what threads wait for.
  */
 #ifndef WICK_RENDER_PALETTE_H
@@ -54,7 +54,7 @@ struct shade {
 /* `random` is the generator's state, changed by SHADE_RANDOM only. */
 struct shade shade_of(enum shade_method method, const char *name, size_t length, uint64_t *random);
 
-/* What a function is, as far as names and frames tell. The order is the one of "kindNames" in the picture's data. */
+/* What a function is, as far as names and frames show. The order is the one of "kindNames" in the picture's data. */
 enum name_kind {
 	KIND_NATIVE,
 	KIND_KERNEL,
@@ -68,7 +68,7 @@ enum name_kind {
 };
 const char *name_kind_text(enum name_kind kind);
 
-/* One of the groups that a palette tells apart; what the legend lists. Rows are constants: compare their addresses. */
+/* A group of functions with one color, as the legend lists it. Rows are constants: compare their addresses. */
 struct colour_class {
 	struct rgb (*shaded)(struct shade shade);
 	const char *says; /* NULL: the palette has one group only and needs no legend */
@@ -79,13 +79,13 @@ const struct colour_class *palette_class(enum palette palette, const char *name,
 
 /*
  * Frames that say what all stacks above them have in common: "[sleeping]", "[lock]", "[minor]". The palette "state"
- * colours by them. An enum part_label: 0 is none of them.
+ * colors by them. An enum part_label: 0 is none of them.
  */
 unsigned palette_state_of(const char *name);
 /* The group of what lies above such a frame; state 0 is what lies above none. */
 const struct colour_class *palette_state_class(unsigned state, bool safe);
 
-/* The colour that stands for a group in the legend: its middle shade. */
+/* The color that stands for a group in the legend: its middle shade. */
 struct rgb colour_class_sample(const struct colour_class *class);
 
 /* Frames of this name separate stacks: "-" and "--". True and the grey to use when it is one. */
@@ -97,7 +97,7 @@ extern const struct rgb palette_noise; /* a change that may be chance */
 /* --colordiffusion: redder the wider; `share` from 0 to 1. */
 struct rgb palette_diffusion(double share);
 
-/* Background (top, bottom) by name: yellow, blue, green, grey, or "#rrggbb" for one colour. False: unknown. */
+/* Background (top, bottom) by name: yellow, blue, green, grey, or "#rrggbb" for one color. False: unknown. */
 bool palette_background(const char *name, struct rgb ret_gradient[2]);
 /* The name of the background that goes with a palette. */
 const char *palette_background_default(enum palette palette);

@@ -1,4 +1,4 @@
-/* Colours by function name that last from one picture to the next: flamegraph.pl's palette.map, "name->rgb(r,g,b)". */
+/* Colors by function name that last from one picture to the next: flamegraph.pl's palette.map, "name->rgb(r,g,b)". */
 #ifndef WICK_RENDER_PALETTE_MAP_H
 #define WICK_RENDER_PALETTE_MAP_H
 
@@ -21,7 +21,7 @@ struct palette_map {
 void palette_map_init(struct palette_map *map);
 void palette_map_release(struct palette_map *map);
 
-/* Adds the colours of a file. A file that does not exist is an empty one. */
+/* Adds the colors of a file. A file that does not exist is an empty one. */
 int palette_map_read(struct palette_map *map, const char *path, struct err *err);
 /* Writes all of them, sorted by name. */
 int palette_map_write(const struct palette_map *map, const char *path, struct err *err);

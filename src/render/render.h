@@ -1,6 +1,6 @@
 /*
- * Renderers: profile (or its call tree) → bytes. Each writes to an outfile and never fails by itself; a failed write is
- * told by outfile_commit(). One output format, one file.
+ * Renderers: profile (or its call tree) → bytes. Each writes to an outfile and never fails; a failed write is
+ * reported by outfile_commit(). One output format, one file.
  */
 #ifndef WICK_RENDER_RENDER_H
 #define WICK_RENDER_RENDER_H

@@ -15,7 +15,7 @@ struct report {
 	const char *kind; /* the JSON "kind": "functions", "modules", "threads", "tree", … */
 	const char *heading; /* of the column of names: "Function" */
 	const char *const *inputs; /* NULL-terminated names of what was read */
-	const char *rest; /* where the rows are that are left out; NULL: --limit shows them */
+	const char *rest; /* where the omitted rows are; NULL: --limit shows them */
 	const char *note; /* one line the reader must know, or NULL */
 	bool samples; /* of tables: rows have the number of samples as their second value */
 	bool flat_groups; /* rows do not nest: self and total are the same and shown once */
@@ -32,17 +32,17 @@ bool report_wants_samples(const struct profile *profile, value_id value);
 
 /*
  * A line of a pruned call tree. Only forks indent: a node that is the only line below its caller stands on the caller's
- * level. What was pruned is told by the line of the node itself, or at forks by a line of its own behind the branches.
+ * level. What was pruned is shown by the line of the node itself, or at forks by a separate line behind the branches.
  */
 struct tree_line {
-	uint32_t node; /* for a remainder: the node whose children were left out */
+	uint32_t node; /* for a remainder: the node whose children were omitted */
 	uint32_t level; /* of indentation */
 	uint32_t parent_line; /* INDEX_NONE at the outermost */
 	bool chained; /* on the level of its caller, right below it */
 	bool last; /* nothing follows on this level below the same parent */
 	bool remainder; /* no node, only what was pruned of `node` */
 	int64_t weight; /* total of the node or of the remainder */
-	uint64_t hidden; /* children that were pruned and are told here */
+	uint64_t hidden; /* children that were pruned and are counted here */
 	int64_t hidden_weight;
 };
 
@@ -65,7 +65,7 @@ struct tree_pruning {
 void tree_lines_build(struct tree_lines *lines, const struct calltree *tree, const struct tree_pruning *pruning);
 void tree_lines_release(struct tree_lines *lines);
 
-/* One line of it, without the newline. `open` has max_level + 1 elements, and lines are asked for in their order. */
+/* One line of it, without the newline. `open` has max_level + 1 elements, and lines are requested in their order. */
 void report_tree_line(struct buf *out, const struct report *report, const struct calltree *tree,
 		      const struct tree_lines *lines, size_t at, bool *open, bool bottom_up);
 

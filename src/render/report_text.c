@@ -301,7 +301,7 @@ static void add_left_out(struct buf *out, const struct report *report, const str
 {
 	if (shown == table->count)
 		return;
-	/* Self weights add up, so the rest has a share; it is told even where the order is another. */
+	/* Self weights add up, so the rest has a share; it is shown even where the order is another. */
 	int64_t weight = 0;
 	for (size_t i = shown; i < table->count; i++)
 		weight = weight_add(weight, table->rows[i].self[0]);

@@ -64,7 +64,7 @@ void screen_name(struct buf *out, const char *bytes, size_t count, size_t column
 		buf_add(out, safe.data, safe.size);
 		return;
 	}
-	/* Namespaces at the front and the function at the end tell most: what is between goes. */
+	/* Namespaces at the front and the function at the end matter most: what is between is removed. */
 	size_t keep = columns - 1, head = keep - keep / 2;
 	size_t head_end = advance(safe.data, 0, safe.size, head);
 	size_t tail = advance(safe.data, 0, safe.size, need - keep / 2);

@@ -1,4 +1,4 @@
-/* Text for people: names that fit their column, numbers under each other, colour by weight. */
+/* Text for people: names that fit their column, numbers under each other, color by weight. */
 #ifndef WICK_RENDER_SCREEN_H
 #define WICK_RENDER_SCREEN_H
 

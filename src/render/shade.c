@@ -1,4 +1,4 @@
-/* How a name becomes the place of its colour within a hue. Each way must give the numbers its users know by heart. */
+/* How a name becomes the place of its color within a hue. Each way must give the numbers its users know by heart. */
 #include "base/text.h"
 #include "render/palette.h"
 

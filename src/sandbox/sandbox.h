@@ -45,7 +45,7 @@ struct sandbox_options {
 	gid_t group;
 };
 
-/* Adds files of a directory by stem and ending; -1 and what does not fit is left out. */
+/* Adds files of a directory by stem and ending; -1 and what does not fit is skipped. */
 void sandbox_add_place(struct sandbox_options *options, int directory, const char *stem, const char *ending);
 /*
  * Adds an output file: its name in its directory, which is opened and belongs to the caller, or the file itself where

@@ -1,6 +1,6 @@
 /*
  * Which piece of generated code lay at an address at a time. Compilers reuse memory, so ranges overlap: the one that
- * was written last before the time asked for counts. A segment tree over all ends of ranges keeps questions at log²
+ * was written last before the given time counts. A segment tree over all ends of ranges keeps questions at log²
  * of their number whatever the overlaps.
  */
 #ifndef WICK_SYMBOL_CODE_RANGES_H
@@ -34,7 +34,7 @@ void code_ranges_release(struct code_ranges *ranges);
 
 /*
  * The range around the address that was added last with a time ≤ `time`; when there is none, the first one after it,
- * since code can run a moment before its compiler tells. NULL: no range there.
+ * since code can run a moment before its compiler reports it. NULL: no range there.
  */
 const struct code_range *code_ranges_find(const struct code_ranges *ranges, uint64_t address, uint64_t time);
 

@@ -23,7 +23,7 @@ enum debugfile_result {
 
 /*
  * The mapped file: root + path, else by its build-id the copies that perf (~/.debug) and debuginfod's client keep. On
- * DEBUGFILE_FOUND the caller owns both results; else the result tells what is wrong at root + path.
+ * DEBUGFILE_FOUND the caller owns both results; else the result says what is wrong at root + path.
  */
 enum debugfile_result debugfile_open_main(struct elf_file **ret_elf, char **ret_path,
 					  const struct debugfile_query *query);

@@ -148,7 +148,7 @@ int debuginfod_fetch(struct debuginfod *client, const struct build_id *build_id,
 	int fd = (kind == DEBUGINFOD_DEBUG ? client->library.find_debuginfo : client->library.find_executable)(
 		client->client, build_id->bytes, build_id->size, &path);
 	waiting = NULL;
-	/* A client that gets the last bytes at once calls no progress function: the file tells. */
+	/* A client that gets the last bytes at once calls no progress function: look at the file. */
 	struct stat status;
 	if (fd >= 0 && client->received && !fstat(fd, &status) && (uint64_t)status.st_size > client->received)
 		client->received = (uint64_t)status.st_size;

@@ -1,6 +1,6 @@
 /*
  * Debug files from the net, by the debuginfod protocol. Its client library is loaded when it is first wanted; without
- * DEBUGINFOD_URLS in the environment nothing is ever asked for. All downloads together share one budget of time and
+ * DEBUGINFOD_URLS in the environment nothing is ever requested. All downloads together share one budget of time and
  * bytes, so that a slow server costs a known time.
  */
 #ifndef WICK_SYMBOL_DEBUGINFOD_H

@@ -81,7 +81,7 @@ static const char *name_at(const struct names *names, uint32_t offset)
 	return *name && strnlen(name, NAME_LENGTH_MAX + 1) <= NAME_LENGTH_MAX ? name : NULL;
 }
 
-/* $a, $d, $t, $x tell where data and instruction sets change; .L labels are the compiler's own. */
+/* $a, $d, $t, $x mark where data and instruction sets change; .L labels are the compiler's own. */
 static bool is_mark(const char *name)
 {
 	if (name[0] == '.' && name[1] == 'L')

@@ -13,7 +13,7 @@ size_t elf_symbols_add(struct symtab *symtab, struct elf_file *elf, const char *
 
 /*
  * Adds the entries of .plt, .plt.sec, .plt.got and .iplt by the slots they jump through. `known` (may be NULL) is a
- * finished table that names what IRELATIVE slots resolve; without a name there an entry is left out.
+ * finished table that names what IRELATIVE slots resolve; without a name there an entry is skipped.
  */
 size_t elf_symbols_add_plt(struct symtab *symtab, struct elf_file *elf, const struct symtab *known);
 

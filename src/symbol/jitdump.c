@@ -99,7 +99,7 @@ static int compare_lines(const void *a, const void *b)
 
 /*
  * The entries are { address, line, discriminator, file name and NUL }; a name of one byte 0xff repeats the one before.
- * Those before the function are left out.
+ * Those before the function are skipped.
  */
 static void read_lines(struct reading *reading, struct function *function, uint64_t address)
 {

@@ -15,7 +15,7 @@ int kallsyms_open(struct kallsyms **ret_symbols, const char *path, struct err *e
 int kallsyms_open_bytes(struct kallsyms **ret_symbols, const void *bytes, size_t size, struct err *err);
 void kallsyms_close(struct kallsyms *symbols);
 
-/* Where "_text" or "_stext" is, by which a kernel's place in memory is told; 0: not known. */
+/* Where "_text" or "_stext" is, by which a kernel's place in memory is found; 0: unknown. */
 uint64_t kallsyms_text(const struct kallsyms *symbols, const char *name);
 size_t kallsyms_count(const struct kallsyms *symbols);
 

@@ -1,7 +1,7 @@
 /*
  * The functions of /proc/kallsyms in a form to keep: reading that file takes longer than all else that naming a short
  * recording does, and from one boot to the next its content hardly changes. Code that comes and goes (BPF programs,
- * trampolines) is left out: who asks for an address that is not covered must read the file itself.
+ * trampolines) is omitted: for an address that is not covered, read the file itself.
  */
 #ifndef WICK_SYMBOL_KEPT_KALLSYMS_H
 #define WICK_SYMBOL_KEPT_KALLSYMS_H

@@ -28,8 +28,8 @@ struct kernel {
 	struct symbols *vmlinux;
 	uint64_t vmlinux_shift; /* of the recorded kernel against vmlinux */
 	/*
-	 * What kernel_add() brought, while questions go on: for each bit of its number a table of that many symbols,
-	 * the oldest in the largest. So a new one makes few tables anew, and a question looks into few.
+	 * What kernel_add() brought, while lookups continue: for each bit of its number a table of that many symbols,
+	 * the oldest in the largest. So few tables are built again for a new one, and a lookup searches few.
 	 */
 	pthread_mutex_t lock; /* guards all that follows */
 	struct strpool added_names;

@@ -10,7 +10,7 @@
 struct kernel_options {
 	struct build_id build_id; /* of the kernel that was recorded; size 0: the running one */
 	/*
-	 * Where the recorded kernel had the symbol `text_symbol` ("_text" or "_stext", as its mapping tells; NULL:
+	 * Where the recorded kernel had the symbol `text_symbol` ("_text" or "_stext", as its mapping says; NULL:
 	 * "_text"); 0: where it is now. The same kernel lies elsewhere after every boot.
 	 */
 	uint64_t text_address;
@@ -33,7 +33,7 @@ enum kernel_state {
 
 struct kernel;
 
-/* Of the kernel that runs; size 0 when it does not tell. */
+/* Of the running kernel; size 0 if it is unknown. */
 struct build_id kernel_running_build_id(void);
 
 /* Never fails: the state says what is missing. `options` NULL: the running kernel, without vmlinux. */

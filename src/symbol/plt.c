@@ -1,6 +1,6 @@
 /*
  * Entries of the procedure linkage table have no symbols. Each jumps through a slot of the global offset table, and the
- * relocation of that slot tells for which function; so the instructions are read, whatever order a linker chose.
+ * relocation of that slot names the function; so the instructions are read, whatever order a linker chose.
  */
 #include "symbol/elf_symbols.h"
 
@@ -92,7 +92,7 @@ static const char *slot_name(const struct slots *slots, uint64_t address)
 	return slot ? slot->name : NULL;
 }
 
-/* Bytes of an entry; sections do not always tell. */
+/* Bytes of an entry; sections do not always state it. */
 static size_t entry_size(const struct arch *arch, const struct elf_section *section)
 {
 	if (section->entry_size == 8 || section->entry_size == 16 || section->entry_size == 24)

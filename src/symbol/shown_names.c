@@ -43,7 +43,7 @@ static size_t length_without_version(const char *name)
 	return strcspn(name, "@");
 }
 
-/* Whether the module has several functions that only the hash of their old Rust names tells apart. */
+/* Whether the module has several functions that differ only in the hash of their old Rust names. */
 static bool needs_hash(struct shown_names *names, const char *name)
 {
 	size_t stem = names->style == NAMES_FULL && names->table ? demangle_rust_stem(name) : 0;

@@ -38,7 +38,7 @@ void split_files_release(struct split_files *files)
 	free(files->debug_path);
 }
 
-/* A file that was asked for before, there or not, is not opened again. Takes nothing over. */
+/* A file that was requested before, there or not, is not opened again. Takes nothing over. */
 static struct elf_file *open_once(struct split_files *files, const char *path)
 {
 	struct index_probe probe;

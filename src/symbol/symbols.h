@@ -45,7 +45,7 @@ struct reading;
 struct symbols *symbols_open(const char *path, const struct build_id *build_id, const struct symbol_options *options);
 void symbols_close(struct symbols *symbols);
 enum symbol_state symbols_state(const struct symbols *symbols);
-/* One line: why, and the one action that would mend it ("stripped: apt install libfoo-dbgsym"). */
+/* One line: why, and the one action that would fix it ("stripped: apt install libfoo-dbgsym"). */
 void symbols_advice(const struct symbols *symbols, struct buf *out);
 
 /* Whether one of the files was written to since it was opened: then names are nonsense, and the advice says so. */

@@ -47,7 +47,7 @@ enum system_capability {
 	CAN_PERFMON = 38,
 	CAN_BPF
 };
-/* In a user namespace nothing is capable: the kernel asks for capabilities over the whole machine. */
+/* In a user namespace nothing is capable: the kernel requires capabilities over the whole machine. */
 bool system_capable(const struct system *system, enum system_capability capability);
 bool system_is_root(const struct system *system); /* this user is called root */
 bool system_in_user_namespace(const struct system *system);

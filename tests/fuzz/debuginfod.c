@@ -108,7 +108,7 @@ static void on_report(void *context, const char *what, uint64_t done, uint64_t t
 		abort();
 }
 
-/* The build ID that is asked for is the one of the file in two of three cases. */
+/* The requested build ID is the one of the file in two of three cases. */
 static struct build_id wanted_id(unsigned choice, const uint8_t *bytes, size_t size)
 {
 	struct build_id id = {.size = 20, .bytes = "another build ID...."};

@@ -7,7 +7,7 @@
 
 #define TEXT_START 0x1000u
 #define TEXT_SIZE 0x400u /* more than the programs of the corpora have */
-#define TEXT_STEP 8u /* between two addresses that are asked for */
+#define TEXT_STEP 8u /* between two addresses that are looked up */
 #define FRAMES_MAX 16u
 
 static volatile size_t answers;

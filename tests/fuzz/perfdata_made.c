@@ -127,7 +127,7 @@ static void put_text(struct buf *out, const char *string)
 		buf_char(out, 0);
 }
 
-/* A count of what follows: right but for a program that asks for another. */
+/* A count of what follows: right except for a program that requests another. */
 static void put_count(struct program *program, struct buf *out, uint64_t count)
 {
 	put(out, program->at < program->end && *program->at == 0xee ? (take(program), value(program)) : count);
@@ -446,7 +446,7 @@ static void make_events(struct program *program)
 			attr->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		else
 			attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-		/* With several events their samples must be told apart. */
+		/* With several events their samples must be distinguished. */
 		if (program->event_count > 1)
 			attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
 		attr->read_format = attr->sample_type & PERF_SAMPLE_READ ? take(program) & 31u : 0;

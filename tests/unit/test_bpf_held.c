@@ -1,4 +1,4 @@
-/* Copies of stacks that wait to be told what they weigh. */
+/* Copies of stacks whose weight is not known yet. */
 #include "unit.h"
 
 #include "base/mem.h"

@@ -234,7 +234,7 @@ static void test_targets(void **state)
 	assert_int_equal(target_add_processes(&target, list, &err), 0);
 	assert_int_equal(target.pid_count, 1);
 	assert_int_equal(target.tids[0], getpid());
-	/* A thread that is named beside processes is not one of their descendants, which may be left out. */
+	/* A thread that is named beside processes is not one of their descendants, which may be omitted. */
 	pid_t child = fork();
 	if (child == 0) {
 		pause();

@@ -313,7 +313,7 @@ static void chains_that_were_marked_as_truncated_still_are(void **state)
 	end(run);
 }
 
-/* As a recording tells them, and as they are read again. */
+/* As a recording reports them, and as they are read again. */
 static void waits_without_a_stack_are_called_so(void **state)
 {
 	(void)state;

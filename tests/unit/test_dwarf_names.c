@@ -48,7 +48,7 @@ static const char source[] =
 	"	       h.cast('a') + vectors(i, w) + local(twice(2));\n"
 	"}\n";
 
-/* Two of them could be told apart by nothing but what stands around them in the debug information. */
+/* Two of them differ only in what surrounds them in the debug information. */
 static void names_made_of_scopes_are_those_of_the_symbol_table(void **state)
 {
 	(void)state;

@@ -108,7 +108,7 @@ static void build_ids_are_those_of_readelf(void **state)
 	assert_true(build_id_parse(&parsed, text.data));
 	assert_true(build_id_equal(&id, &parsed));
 	elf_close(elf);
-	/* In debug files the segments mean nothing: the section tells. */
+	/* In debug files the segments mean nothing: the section is used. */
 	shell("objcopy --only-keep-debug program program.debug");
 	elf = open_file("program.debug");
 	struct build_id kept = elf_build_id(elf);

@@ -1,4 +1,4 @@
-/* When the BPF engine is used, and what is said when it is not. */
+/* When the BPF engine is used, and what is reported if it is not. */
 #include "unit.h"
 
 #include "engine/engine_choice.h"

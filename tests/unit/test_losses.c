@@ -1,4 +1,4 @@
-/* What the kernel dropped, told apart by what it counts for each event. */
+/* What the kernel dropped, separated by what it counts for each event. */
 #include "unit.h"
 
 #include "base/mem.h"

@@ -314,7 +314,7 @@ static void a_wait_that_has_not_ended_counts(void **state)
 	end(&world);
 }
 
-/* Threads 5 and 6 waited already; of thread 5 somebody has told where. */
+/* Threads 5 and 6 waited already; where thread 5 waits is known. */
 static void a_wait_before_the_recording_has_the_stack_it_was_found_with(void **state)
 {
 	(void)state;

@@ -13,7 +13,7 @@ static uint64_t value_of(unsigned field)
 	return 0x0101010101010101ull * (field + 1);
 }
 
-/* Writes a sample by the kernel's rules, with values that tell the field. */
+/* Writes a sample by the kernel's rules, with values that identify the field. */
 static void put_full_sample(struct buf *out, const struct perf_event_attr *attr)
 {
 	CLEANUP_BUF struct buf body = {0};

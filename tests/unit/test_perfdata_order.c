@@ -296,7 +296,7 @@ static void windows_give_back_what_left_the_memory(void **state)
 #define LARGE (96ull << 20) /* has a pager, where there are two cores */
 #define MARKS (1ull << 20)
 
-/* Reads through a large file, mostly holes, and asks for something from its beginning again and again. */
+/* Reads through a large file, mostly holes, and reads something at its beginning again and again. */
 static void large_files_are_read_while_their_pages_come_and_go(void **state)
 {
 	(void)state;

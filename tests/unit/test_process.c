@@ -1,4 +1,4 @@
-/* Modules, mappings, processes and threads, as records tell of them. */
+/* Modules, mappings, processes and threads, as records report them. */
 #include "process/maps.h"
 #include "process/process.h"
 #include "unit.h"

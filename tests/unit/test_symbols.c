@@ -436,7 +436,7 @@ static void copies_of_perf_are_used(void **state)
 	symbols = open_program(&id);
 	assert_int_equal(symbols_state(symbols), SYMBOLS_MISMATCH);
 	symbols_close(symbols);
-	/* ~/.debug is where perf keeps them by itself. */
+	/* ~/.debug is where perf keeps them by default. */
 	shell("mv buildids .debug");
 	symbols = open_program(&id);
 	assert_int_equal(symbols_state(symbols), SYMBOLS_DEBUG);

@@ -168,7 +168,7 @@ static void compare_rows(struct tally *tally, const char *path, Dwarf_CFI *cfi, 
 			uint64_t address = (start & ~0xffffull) + (rows->rows[i] >> 16);
 			if (seen++ % stride)
 				continue;
-			/* Behind a function its last rule goes on over the padding, where libdw has nothing. */
+			/* Behind a function its last rule covers the padding, where libdw has nothing. */
 			if ((rows->rows[i] & 0xffff) != UNWIND_RULE_INVALID)
 				compare(tally, path, cfi, table, address);
 			if (i)

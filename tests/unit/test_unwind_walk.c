@@ -299,7 +299,7 @@ static void a_new_thread_that_has_not_run_has_no_caller(void **state)
 	registers.known = 1; /* rax is 0 */
 	walked = WALK(registers, 0);
 	CHECK(walked, UNWIND_COMPLETE, BIAS + START - 0x10);
-	registers.other[0] = 77; /* the other thread, which goes on */
+	registers.other[0] = 77; /* the other thread, which continues */
 	walked = WALK(registers, 0);
 	CHECK(walked, UNWIND_NO_MEMORY, BIAS + START - 0x10);
 	registers = at(BIAS + START - 0x80);
@@ -468,7 +468,7 @@ static void perf_registers_are_put_where_dwarf_has_them(void **state)
 	struct unwind_registers registers;
 	for (unsigned i = 0; i < 24; i++)
 		values[i] = 100 + i;
-	/* What perf record --call-graph dwarf asks for: all but ds, es, fs, gs. */
+	/* What perf record --call-graph dwarf requests: all but ds, es, fs, gs. */
 	const uint64_t mask = 0xff0fff;
 	assert_true(unwind_registers_from_perf(&registers, &arch_x86_64, PERF_SAMPLE_REGS_ABI_64, mask, values));
 	assert_int_equal(registers.fp, 106);

@@ -1,4 +1,4 @@
-/* usage: children PROGRAM: a child that goes on in this program, and one that executes PROGRAM. */
+/* usage: children PROGRAM: a child that continues in this program, and one that executes PROGRAM. */
 #include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 
 volatile uint64_t result;
 
-/* Functions that are equal would become one: `seed` tells them apart. */
+/* Functions that are equal would become one: `seed` makes them different. */
 #define WORKER(name, seed)                                   \
 	__attribute__((noinline)) static void name(long end) \
 	{                                                    \

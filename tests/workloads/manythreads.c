@@ -1,6 +1,6 @@
 /*
  * usage: manythreads [THREADS [SECONDS]]: that many threads, each of which works for some milliseconds now and then, and
- * meanwhile short-lived ones that are born later.
+ * meanwhile short-lived ones that are started later.
  */
 #include <pthread.h>
 #include <stdint.h>

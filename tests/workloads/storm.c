@@ -69,7 +69,7 @@ __attribute__((noinline)) static void use(work_function *work, long milliseconds
 	__asm__ volatile("" ::: "memory");
 }
 
-/* Waits until all is calm, which the parent tells by closing its end of the pipe. */
+/* Waits until all is calm, which the parent signals by closing its end of the pipe. */
 static int live_as_child(const int pipe[2], long milliseconds)
 {
 	char byte;

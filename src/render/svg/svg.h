@@ -42,13 +42,13 @@ struct svg_options {
 	enum palette palette;
 	enum shade_method shade;
 	uint64_t random; /* seed of SHADE_RANDOM */
-	bool marks_are_ours; /* _[k] and _[j] were added to tell frames apart: they do not count for the shade */
+	bool marks_are_ours; /* _[k] and _[j] were added to distinguish frames: they do not count for the shade */
 	struct rgb background[2], search_colour;
 	struct rgb ui_colour, stroke_colour;
 	bool has_ui_colour, has_stroke_colour;
 
 	const struct nameattr *attributes; /* NULL: none */
-	struct palette_map *map; /* colours by name that win, and gets the others; NULL: none */
+	struct palette_map *map; /* colors by name that win, and gets the others; NULL: none */
 
 	/* Two values per node are compared when tree->total[1] is there. */
 	const char *diff_names[2];

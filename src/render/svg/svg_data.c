@@ -295,7 +295,7 @@ static void add_kind_names(struct writer *w)
 	buf_char(&w->out, ']');
 }
 
-/* The groups of colours that occur, each once, in the order of their first name. */
+/* The groups of colors that occur, each once, in the order of their first name. */
 static void add_legend(struct writer *w, const char *key, bool safe)
 {
 	const struct colour_class *seen[16];
@@ -465,7 +465,7 @@ static void add_quality(struct writer *w)
 	buf_char(&w->out, '}');
 }
 
-/* The root's width in weight units: the exact sum unless --total asked for more. */
+/* The root's width in weight units: the exact sum, unless --total is more. */
 static void add_total(struct writer *w)
 {
 	const struct svg_picture *picture = w->picture;

@@ -1,4 +1,4 @@
-/* Labels of the tree as names of the picture: what is shown, its kind and its colours. */
+/* Labels of the tree as names of the picture: what is shown, its kind and its colors. */
 #include "base/text.h"
 #include "profile/tree_labels.h"
 #include "render/svg/svg_picture.h"
@@ -80,7 +80,7 @@ static size_t count_characters(const char *text, size_t length, bool *ret_plain)
 }
 
 /*
- * Gives the name its colours. key[0…key_length) is the name as flamegraph.pl would have it; a mark that was added here
+ * Gives the name its colors. key[0…key_length) is the name as flamegraph.pl would have it; a mark that was added here
  * stands behind it.
  */
 static void colour_name(struct svg_picture *picture, struct svg_name *name, uint8_t variant, const char *key,

@@ -7,11 +7,11 @@
 #include "render/palette_map.h"
 #include "render/svg/svg.h"
 
-/* A label is several names where the same function is coloured by what it belongs to. */
+/* A label is several names where the same function is colored by what it belongs to. */
 enum {
 	VARIANT_PLAIN,
 	VARIANT_WAKER, /* in a chain graph */
-	VARIANT_STATE, /* plus the state, where states are coloured */
+	VARIANT_STATE, /* plus the state, where states are colored */
 	NAME_VARIANTS = VARIANT_STATE + PART_LABELS,
 };
 
@@ -67,7 +67,7 @@ static inline bool svg_picture_is_diff(const struct svg_picture *picture)
 	return picture->tree->total[1] != NULL;
 }
 
-/* The name of a node, made when it is asked for first. Pointers to names move when a new one is made. */
+/* The name of a node, made when it is first used. Pointers to names move when a new one is made. */
 uint32_t svg_name_make(struct svg_picture *picture, uint32_t label, uint8_t variant);
 static inline uint32_t svg_name_of(struct svg_picture *picture, uint32_t node)
 {
@@ -76,7 +76,7 @@ static inline uint32_t svg_name_of(struct svg_picture *picture, uint32_t node)
 	uint32_t id = picture->name_of_label[label + variant * picture->tree->label_count];
 	return id != INDEX_NONE ? id : svg_name_make(picture, label, variant);
 }
-/* The colour of the root frame, which has no name of its own. */
+/* The color of the root frame, which has no name of its own. */
 struct rgb svg_root_colour(struct svg_picture *picture);
 
 /* Change of a node with its callees, in units; negated when the options say so. */

@@ -61,7 +61,7 @@ struct top_content {
 };
 
 /*
- * What the state asks for. `samples` are of the profile, which must outlive the content; its own samples do not matter.
+ * What the state requests. `samples` are of the profile, which must outlive the content; its own samples do not matter.
  * The selection of the state is moved to where its function is now.
  */
 void top_content_build(struct top_content *content, struct top_state *state, const struct profile *profile,
@@ -77,8 +77,8 @@ const struct top_section *top_section_at(const struct top_content *content, size
 enum top_action {
 	TOP_NOTHING,
 	TOP_REDRAW, /* the same content looks different */
-	TOP_REBUILD, /* the state asks for other content */
-	TOP_RESET, /* begin to count anew */
+	TOP_REBUILD, /* the state requests other content */
+	TOP_RESET, /* start counting again */
 	TOP_SUSPEND,
 	TOP_QUIT,
 };

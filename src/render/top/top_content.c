@@ -1,7 +1,7 @@
 #include "base/hash.h"
 #include "render/top/top.h"
 
-#define MIN_PERCENT 0.5 /* of a tree: lighter nodes are told in sum */
+#define MIN_PERCENT 0.5 /* of a tree: lighter nodes are summed up */
 #define OPEN_SHARE 0.05 /* nodes as heavy as this are open until they are closed by hand */
 
 /* Which nodes of a tree are closed. */
@@ -106,7 +106,7 @@ static void list_samples(struct sample_list *to, const struct top_content *conte
 	}
 }
 
-/* Processes are told apart where there are several. */
+/* Processes are distinguished where there are several. */
 static enum thread_label label_of_threads(const struct profile *profile, const struct sample_list *samples)
 {
 	for (size_t i = 1; i < samples->count; i++)

@@ -8,7 +8,7 @@ void top_draw_title(struct top_drawing *d);
 void top_draw_figures(struct top_drawing *d);
 /* The last line, without an end of line. */
 void top_draw_foot(struct top_drawing *d);
-/* As many lines as it is told. */
+/* As many lines as requested. */
 void top_draw_help(struct top_drawing *d, size_t lines);
 
 #endif
