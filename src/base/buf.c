@@ -1,3 +1,4 @@
+/* Growth of a byte buffer, and text and numbers appended to it. */
 #include "base/buf.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Opens a directory component by component, and follows links only where others cannot change them. */
 #include "base/directory.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Formats descriptions of failures, and the names and texts of their codes. */
 #include "base/err.h"
 
 #include <stdarg.h>

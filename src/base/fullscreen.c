@@ -1,3 +1,4 @@
+/* Full-screen mode of a terminal: settings, drawing of changed lines, reading of keys, and restoring on signals. */
 #include "base/fullscreen.h"
 
 #include <errno.h>

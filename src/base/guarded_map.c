@@ -1,3 +1,4 @@
+/* Maps files behind a SIGBUS handler that replaces lost pages by zeros. */
 #include "base/guarded_map.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Insertion and growth of the hash table; lookups are inline in the header. */
 #include "base/index_map.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Decodes escape sequences and UTF-8 from a terminal into keys. */
 #include "base/keys.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* Allocation with a limit and an out-of-memory handler, arenas, and what is kept of freed memory. */
 #include "base/mem.h"
 
 #include <fcntl.h>

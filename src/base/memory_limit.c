@@ -1,3 +1,4 @@
+/* Reads the memory limits of the machine and of cgroups from /proc and /sys/fs/cgroup. */
 #include "base/memory_limit.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Buffered output to a temporary file, its rename, and its removal on failure or signals. */
 #include "base/outfile.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Starts worker threads and waits for them. */
 #include "base/parallel.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Sorts digit by digit, and skips digits that are equal in all keys. */
 #include "base/radix_sort.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Opens a path with O_PATH, checks what is there, and opens it again for reading. */
 #include "base/regular_file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Stores interned strings in an arena and finds them by hash. */
 #include "base/strpool.h"
 
 #include "base/hash.h"

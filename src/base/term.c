@@ -1,3 +1,4 @@
+/* Width and color of a terminal, and the progress line with its estimate. */
 #include "base/term.h"
 
 #include "base/clock.h"

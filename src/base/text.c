@@ -1,3 +1,4 @@
+/* Writes numbers, escapes XML and JSON, and decodes UTF-8. */
 #include "base/text.h"
 
 #include <endian.h>

@@ -1,3 +1,4 @@
+/* The checks of the kernel, its settings and privileges, one function per row. */
 #include "doctor/check.h"
 
 #include "base/directory.h"

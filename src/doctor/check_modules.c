@@ -1,3 +1,4 @@
+/* Reads the files that a process maps, and rates their symbols and unwind information. */
 #include "doctor/check_modules.h"
 
 #include "object/file_identity.h"

@@ -1,3 +1,4 @@
+/* Opens the sections of a file, and looks up an address in its units. */
 #include "dwarf/dwarf.h"
 
 #include "dwarf/private.h"

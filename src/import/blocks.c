@@ -1,3 +1,4 @@
+/* Reads an input ahead, and cuts it into blocks at the ends of records. */
 #include "import/blocks.h"
 
 #include "base/mem.h"

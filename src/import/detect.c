@@ -1,3 +1,4 @@
+/* Guesses the format of an input from its first lines. */
 #include "import/detect.h"
 
 #include "import/perf_frame.h"

@@ -1,3 +1,4 @@
+/* The hash table of lines that were parsed before. */
 #include "import/line_cache.h"
 
 #define FIRST_SLOTS 4096

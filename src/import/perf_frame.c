@@ -1,3 +1,4 @@
+/* Parses a frame of perf script text: symbol, offset, module, inlined functions. */
 #include "import/perf_frame.h"
 
 #include "import/shard.h"

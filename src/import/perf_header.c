@@ -1,3 +1,4 @@
+/* Parses the first line of a sample of perf script text: thread, ids, time, period, event. */
 #include "import/perf_header.h"
 
 #include "import/shard.h"

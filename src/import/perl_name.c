@@ -1,3 +1,4 @@
+/* Rewrites function names as stackcollapse-perf.pl does. */
 #include "import/perl_name.h"
 
 #include "import/shard.h"

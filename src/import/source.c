@@ -1,3 +1,4 @@
+/* Opens an input and decompresses gzip, xz and zstd within memory limits. */
 #include "import/source.h"
 
 #include "base/mem.h"

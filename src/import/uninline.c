@@ -1,3 +1,4 @@
+/* Opens the files that perf script text names, once each, and looks up inlined functions. */
 #include "import/uninline.h"
 
 #include "base/hash.h"

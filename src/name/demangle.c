@@ -1,3 +1,4 @@
+/* Selects a demangler by the form of a name, and runs it within bounds. */
 #include "name/demangle.h"
 
 #include <ctype.h>

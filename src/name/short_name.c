@@ -1,3 +1,4 @@
+/* Parses a demangled name into parts, and joins those that a short name keeps. */
 #include "name/short_name.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Reads build IDs from notes, compares them, and converts them from and to text. */
 #include "object/build_id.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* Directory and entries of the cache: reading, writing, and removal of the least recently used. */
 #include "object/cache.h"
 
 #include "base/buf.h"

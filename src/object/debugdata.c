@@ -1,3 +1,4 @@
+/* Decompresses .gnu_debugdata within a size limit and opens it as an ELF file. */
 #include "object/debugdata.h"
 
 #include "base/mem.h"

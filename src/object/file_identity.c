@@ -1,3 +1,4 @@
+/* Identity and writer of a file, from its stat. */
 #include "object/file_identity.h"
 
 #include "base/buf.h"

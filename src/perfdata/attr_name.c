@@ -1,3 +1,4 @@
+/* Derives the name of an event from its type and configuration. */
 #include "perfdata/attr_name.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Decodes records of the rings with the decoder of files. */
 #include "perfdata/live_decoder.h"
 
 #include "perfdata/reader.h"

@@ -1,3 +1,4 @@
+/* Compresses records with zstd into COMPRESSED records. */
 #include "perfdata/pack.h"
 
 #include "perfdata/format.h"

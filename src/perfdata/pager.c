@@ -1,3 +1,4 @@
+/* The thread that maps pages ahead of the reader and releases those behind it. */
 #include "perfdata/pager.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* The table of events: layouts of their records, and the lookup by id. */
 #include "perfdata/sources.h"
 
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* Decompresses the zstd stream of COMPRESSED records. */
 #include "perfdata/unpack.h"
 
 #include <zstd.h>

@@ -1,3 +1,4 @@
+/* The ring of bytes in memory, and the file or temporary file behind it. */
 #include "perfdata/window.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Writes samples and side-band records, and finishes the header. */
 #include "perfdata/write.h"
 
 #include "base/outfile.h"

@@ -1,3 +1,4 @@
+/* Writes the attributes, build IDs and feature sections of a file. */
 #include "perfdata/write_features.h"
 
 #include "perfdata/pack.h"

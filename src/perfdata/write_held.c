@@ -1,3 +1,4 @@
+/* Holds mappings back until a sample needs them. */
 #include "perfdata/write_held.h"
 
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* Ordered sets of mappings with copy-on-write: lookup, and insertion that cuts what it overlaps. */
 #include "process/maps.h"
 
 #include "base/bisect.h"

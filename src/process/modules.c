@@ -1,3 +1,4 @@
+/* Interns modules by path, build ID and process, and classifies them by path. */
 #include "base/hash.h"
 #include "process/process.h"
 

@@ -1,3 +1,4 @@
+/* Applies records of mappings, names, forks and exits to processes and threads. */
 #include "process/process.h"
 
 #include "base/hash.h"

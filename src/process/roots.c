@@ -1,3 +1,4 @@
+/* Opens the root directories of processes, one per mount namespace and root. */
 #include "process/roots.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* The table of `wick diff`: sorting, columns, and the verdict. */
 #include "base/text.h"
 #include "profile/functions.h"
 #include "profile/tree_labels.h"

@@ -1,3 +1,4 @@
+/* Parses a file of attributes, and drops what is not safe in an SVG. */
 #include "render/nameattr.h"
 
 #include "base/buf.h"

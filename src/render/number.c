@@ -1,3 +1,4 @@
+/* Formats numbers without printf. */
 #include "render/number.h"
 
 #include <math.h>

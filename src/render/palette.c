@@ -1,3 +1,4 @@
+/* The rows of palettes and the functions that choose their shades. */
 #include "render/palette.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Reads, extends and writes a map from function names to colors. */
 #include "render/palette_map.h"
 
 #include "base/outfile.h"

@@ -1,3 +1,4 @@
+/* The tables of `wick report` as text: columns, rows, and remainders. */
 #include "base/text.h"
 #include "profile/view.h"
 #include "render/report.h"

@@ -1,3 +1,4 @@
+/* Styles, truncated names, percentages and bars for terminals. */
 #include "render/screen.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* Lists the nodes of a call tree as lines, without those that are too small. */
 #include "render/report.h"
 
 /* A node whose children are being listed. */

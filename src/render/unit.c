@@ -1,3 +1,4 @@
+/* Scales amounts to the unit that suits them. */
 #include "render/unit.h"
 
 #include "profile/types.h"

@@ -1,3 +1,4 @@
+/* Builds the segment tree of code ranges, and finds a range by address and time. */
 #include "symbol/code_ranges.h"
 
 #include "base/bisect.h"

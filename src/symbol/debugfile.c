@@ -1,3 +1,4 @@
+/* Tries the paths of debug files in order, and checks the build ID of each. */
 #include "symbol/debugfile.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Loads libdebuginfod, downloads files, and stops downloads that exceed the budget. */
 #include "symbol/debuginfod.h"
 
 #include "base/clock.h"

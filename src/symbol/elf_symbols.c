@@ -1,3 +1,4 @@
+/* Reads the symbol tables of an ELF file, and selects the symbols of functions. */
 #include "symbol/elf_symbols.h"
 
 #include "base/mem.h"

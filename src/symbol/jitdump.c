@@ -1,3 +1,4 @@
+/* Parses jitdump records: code, moves, lines and unwind information. */
 #include "symbol/jitdump.h"
 
 #include "base/bisect.h"

@@ -1,3 +1,4 @@
+/* Parses the text of /proc/kallsyms into symbol tables, one per kernel module. */
 #include "symbol/kallsyms.h"
 
 #include "base/buf.h"

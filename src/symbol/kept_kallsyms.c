@@ -1,3 +1,4 @@
+/* Writes and reads the compact form of kallsyms in the cache. */
 #include "symbol/kept_kallsyms.h"
 
 #include "base/bisect.h"

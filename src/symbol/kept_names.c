@@ -1,3 +1,4 @@
+/* Writes and reads names by address in the cache, and merges new ones. */
 #include "symbol/kept_names.h"
 
 #include "base/bisect.h"

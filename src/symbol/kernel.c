@@ -1,3 +1,4 @@
+/* Selects the sources of kernel symbols, and looks addresses up in them. */
 #include "symbol/kernel.h"
 
 #include "base/strpool.h"

@@ -1,3 +1,4 @@
+/* Parses a perf map file into code ranges. */
 #include "symbol/perfmap.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Sorts the stems of Rust names, and keeps those that occur twice. */
 #include "symbol/rust_twins.h"
 
 #include "base/hash.h"

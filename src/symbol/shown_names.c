@@ -1,3 +1,4 @@
+/* Demangles the name of each symbol once. */
 #include "symbol/shown_names.h"
 
 #include "base/hash.h"

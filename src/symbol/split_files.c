@@ -1,3 +1,4 @@
+/* Opens .dwo and .dwp files, once each. */
 #include "symbol/split_files.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Finds the package or server that has the debug information of a file. */
 #include "symbol/symbol_advice.h"
 
 #include "base/hash.h"

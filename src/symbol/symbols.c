@@ -1,3 +1,4 @@
+/* Opens the files of a module, and looks addresses up in DWARF and symbol tables. */
 #include "symbol/symbols.h"
 
 #include "dwarf/dwarf.h"

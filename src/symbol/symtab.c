@@ -1,3 +1,4 @@
+/* Sorts symbols into parts that do not overlap, and finds the one at an address. */
 #include "symbol/symtab.h"
 
 #include "base/bisect.h"

@@ -1,3 +1,4 @@
+/* Reads the vDSO of this process as an ELF file. */
 #include "symbol/vdso.h"
 
 #include "symbol/debugfile.h"

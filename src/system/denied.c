@@ -1,3 +1,4 @@
+/* Explains why the kernel refused something. */
 #include "system/denied.h"
 
 #include "system/system.h"

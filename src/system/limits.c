@@ -1,3 +1,4 @@
+/* Reads the limits of perf events from /proc/sys/kernel. */
 #include "system/limits.h"
 
 #include "system/system.h"

@@ -1,3 +1,4 @@
+/* Reads files below the root of a machine, and its namespaces and capabilities. */
 #include "system/system.h"
 
 #include "system/tracefs.h"

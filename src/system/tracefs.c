@@ -1,3 +1,4 @@
+/* Finds a mounted tracefs, or mounts a private one, and reads files below it. */
 #include "system/tracefs.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Folded stacks, with one and two values per line. */
 #include "harness.h"
 #include "parse.h"
 

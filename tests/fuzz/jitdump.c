@@ -1,3 +1,4 @@
+/* A jitdump file: its names, lines and unwind information. */
 #include "harness.h"
 #include "symbol/jitdump.h"
 #include "unwind/unwind.h"

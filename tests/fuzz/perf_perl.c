@@ -1,3 +1,4 @@
+/* Text of perf script, read as stackcollapse-perf.pl reads it. */
 #include "harness.h"
 #include "parse.h"
 

@@ -1,3 +1,4 @@
+/* Text of perf script. */
 #include "harness.h"
 #include "parse.h"
 

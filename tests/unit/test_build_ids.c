@@ -1,3 +1,4 @@
+/* Build IDs of mapped files. */
 #include "shell.h"
 
 #include "capture/build_ids.h"

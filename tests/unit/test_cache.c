@@ -1,3 +1,4 @@
+/* The cache on disk: entries, damage, limits, and files of other users. */
 #include "shell.h"
 
 #include "object/cache.h"

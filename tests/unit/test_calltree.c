@@ -1,3 +1,4 @@
+/* The call tree: order, totals, merging of frames, and filters. */
 #include "unit.h"
 
 #include "profile/calltree.h"

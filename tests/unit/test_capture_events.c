@@ -1,3 +1,4 @@
+/* Names of events, their modifiers, and the attributes made of them. */
 #include "capture/attr.h"
 #include "capture/events.h"
 #include "capture/pmu.h"

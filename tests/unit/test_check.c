@@ -1,3 +1,4 @@
+/* The rows of `wick doctor` on made-up systems. */
 #include "unit.h"
 
 #include "doctor/check.h"

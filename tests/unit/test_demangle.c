@@ -1,3 +1,4 @@
+/* Demangled names, in all styles and languages. */
 #include "shell.h"
 
 #include "name/demangle.h"

@@ -1,3 +1,4 @@
+/* Names that DWARF scopes give, compared with the symbol table. */
 #include "shell.h"
 
 #include "dwarf/dwarf.h"

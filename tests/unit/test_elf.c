@@ -1,3 +1,4 @@
+/* ELF files compared with readelf, and damaged ones. */
 #include "shell.h"
 
 #include "object/cache.h"

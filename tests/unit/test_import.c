@@ -1,3 +1,4 @@
+/* Inputs in text form: folded stacks and perf script. */
 #include "unit.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Perf maps, jitdump files, and code ranges compared with a linear search. */
 #include "shell.h"
 
 #include "symbol/code_ranges.h"

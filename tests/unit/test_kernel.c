@@ -1,3 +1,4 @@
+/* Kernel symbols from kallsyms and its kept form. */
 #include "shell.h"
 
 #include "symbol/kallsyms.h"

@@ -1,3 +1,4 @@
+/* Keys from bytes of a terminal. */
 #include "base/keys.h"
 #include "unit.h"
 

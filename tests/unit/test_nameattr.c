@@ -1,3 +1,4 @@
+/* Attributes of functions in SVGs. */
 #include "unit.h"
 
 #include "render/nameattr.h"

@@ -1,3 +1,4 @@
+/* Names that are kept in the cache. */
 #include "shell.h"
 
 #include "symbol/kept_names.h"

@@ -1,3 +1,4 @@
+/* Numbers compared with printf. */
 #include "unit.h"
 
 #include "render/number.h"

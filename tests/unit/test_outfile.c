@@ -1,3 +1,4 @@
+/* Output files: complete or absent. */
 #include "unit.h"
 
 #include "base/outfile.h"

@@ -1,3 +1,4 @@
+/* Colors compared with those of flamegraph.pl. */
 #include "unit.h"
 
 #include "render/palette.h"

@@ -1,3 +1,4 @@
+/* Written perf.data files, read again. */
 #include "perfdata_build.h"
 
 #include "event/tee.h"

@@ -1,3 +1,4 @@
+/* Profiles: ids, samples, filters, and merging. */
 #include "profile/profile.h"
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* Short forms of names, and that they stay distinct. */
 #include "unit.h"
 
 #include "name/short_name.h"

@@ -1,3 +1,4 @@
+/* Rows of hot functions. */
 #include "profile/hot_functions.h"
 #include "stacks.h"
 #include "unit.h"

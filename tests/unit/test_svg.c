@@ -1,3 +1,4 @@
+/* The static part of the SVG. */
 #include "unit.h"
 
 #include "base/buf.h"

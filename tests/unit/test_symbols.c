@@ -1,3 +1,4 @@
+/* Symbols, lines and inlined functions of compiled programs. */
 #include "shell.h"
 
 #include "object/reading.h"

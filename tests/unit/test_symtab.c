@@ -1,3 +1,4 @@
+/* Symbol tables: overlaps, sizes, and aliases. */
 #include "shell.h"
 
 #include "base/radix_sort.h"

@@ -1,3 +1,4 @@
+/* Numbers, escapes and UTF-8. */
 #include "unit.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* Access to tracefs. */
 #include "shell.h"
 
 #include "capture/pmu.h"

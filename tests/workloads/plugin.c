@@ -1,3 +1,4 @@
+/* A library for dlopen(): plugin_work() spins. */
 #include "spin.h"
 
 volatile uint64_t plugin_result;

@@ -1,3 +1,4 @@
+/* Prepares the call tree for the SVG: totals, values, marks, and the footer. */
 #include "render/svg/svg_picture.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Draws the lists and trees of `wick top` in columns. */
 #include "render/top/top.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* Builds the rows and trees of `wick top` from a profile. */
 #include "base/hash.h"
 #include "render/top/top.h"
 

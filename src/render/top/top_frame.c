@@ -1,3 +1,4 @@
+/* Draws the title, figures, footer and help of `wick top`. */
 #include "render/top/top_frame.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* What each key of `wick top` changes in its state. */
 #include "base/keys.h"
 #include "render/top/top.h"
 

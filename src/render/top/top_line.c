@@ -1,3 +1,4 @@
+/* Lines of a screen: text that is truncated or padded to its columns. */
 #include "render/top/top_line.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* Rates of events over the last seconds. */
 #include "render/top/top_meter.h"
 
 /* Samples are taken at a whole number of times, so that there may be one too many. */
