@@ -99,6 +99,7 @@ struct collector *collector_new(const struct collect_options *options)
 		worker->tally.unmapped_apart = options->addresses;
 		worker->tally.threads_apart = options->threads_apart;
 		worker->tally.label_cpu = options->label_cpu;
+		worker->tally.trace.keep_times = options->keep_times;
 		stack_maker_init(&worker->maker, &collector->codes, collector->options.max_depth);
 		worker->maker.foreign = options->foreign;
 		worker->maker.machine = options->machine;

@@ -25,6 +25,7 @@ struct collect_options {
 	unsigned threads; /* 0: as many as there are cores */
 	bool count_samples; /* a sample weighs one and not its period */
 	bool keep_order; /* keep samples unmerged in the order of time */
+	bool keep_times; /* samples keep their time, so they are not added up */
 	bool label_cpu, label_cgroup; /* samples have them as labels, and are counted by them */
 	enum tally_threads threads_apart; /* in the profile; there is no end to new ones */
 	bool keep_lines; /* frames keep their source line */

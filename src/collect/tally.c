@@ -147,15 +147,16 @@ void tally_add(struct tally *tally, const struct batch_sample *sample, const str
 	       enum stack_end end)
 {
 	stack_id stack = stack_of(tally, frames, count, frame_of_end(tally, frames, count, end));
-	trace_add(&tally->trace,
-		  (struct sample){
-			  .weight = sample->weight,
-			  .thread = thread_of(tally, sample),
-			  .stack = stack,
-			  .value = value_of(tally, sample),
-			  .count = sample->count < UINT32_MAX ? (uint32_t)sample->count : UINT32_MAX,
-		  },
-		  labels_of(tally, sample));
+	struct sample counted = {
+		.weight = sample->weight,
+		.thread = thread_of(tally, sample),
+		.stack = stack,
+		.value = value_of(tally, sample),
+		.count = sample->count < UINT32_MAX ? (uint32_t)sample->count : UINT32_MAX,
+	};
+	uint64_t duration = sample->time > sample->since ? sample->time - sample->since : 0;
+	trace_add_timed(&tally->trace, counted, labels_of(tally, sample),
+			(struct sample_time){sample->time, duration, sample->cpu});
 	if (end == STACK_BROKEN)
 		count_broken(tally, frames, count, sample->count);
 	__atomic_fetch_add(&tally->ends[end], sample->count, __ATOMIC_RELAXED);

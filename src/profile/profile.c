@@ -345,6 +345,13 @@ void profile_add_sum(struct profile *profile, struct sample sum)
 	profile_add_labeled(profile, sum, LABEL_SET_EMPTY);
 }
 
+void profile_keep_times(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->sample_count && !profile->keep_times; i++)
+		time_columns_set(&profile->times, i, SAMPLE_TIME_UNKNOWN);
+	profile->keep_times = true;
+}
+
 void profile_add_timed(struct profile *profile, struct sample sum, label_set_id labels, struct sample_time time)
 {
 	profile_add_labeled(profile, sum, labels);

@@ -102,7 +102,7 @@ struct profile {
 	size_t sample_count, sample_capacity;
 	struct label_column labels; /* of the samples */
 	struct time_columns times; /* of the samples, with keep_times */
-	bool keep_times; /* set before samples are added: each has a time, so they are not added up */
+	bool keep_times; /* by profile_keep_times() */
 	bool ordered; /* samples are kept in the order they came, unmerged (flame charts) */
 	bool differential; /* value 0 is "before", value 1 is "after" */
 	struct quality quality;
@@ -144,7 +144,9 @@ void profile_add(struct profile *profile, thread_id thread, stack_id stack, valu
 /* Adds what was added up elsewhere: its weight and its count count. The first has no labels. */
 void profile_add_sum(struct profile *profile, struct sample sum);
 void profile_add_labeled(struct profile *profile, struct sample sum, label_set_id labels);
-/* The same with a time, which is kept with keep_times only. Samples that are added without one have an unknown time. */
+/* From here on each sample has a time, so they are not added up. The time of those that are there is unknown. */
+void profile_keep_times(struct profile *profile);
+/* Adds with a time, if times are kept. Samples that are added without one have an unknown time. */
 void profile_add_timed(struct profile *profile, struct sample sum, label_set_id labels, struct sample_time time);
 /* The time of the sample `index`; unknown without keep_times. */
 struct sample_time profile_sample_time(const struct profile *profile, size_t index);

@@ -84,7 +84,8 @@ static void add_samples(struct symbolizer *n, const struct walked *walked, const
 		symbolizer_count(n->profile, sample.value, sample.count, stack);
 		sample.thread = threads[sample.thread];
 		sample.stack = stack->stack;
-		profile_add_labeled(n->profile, sample, labels[label_column_get(&from->labels, i)]);
+		profile_add_timed(n->profile, sample, labels[label_column_get(&from->labels, i)],
+				  trace_sample_time(from, i));
 	}
 }
 
@@ -110,6 +111,8 @@ static void add_all_samples(struct parts *parts, uint64_t *unresolved)
 		const struct trace *from = parts->traces[i];
 		uint64_t *ends CLEANUP_FREE = mem_zalloc(from->stack_count, sizeof *ends);
 		n->profile->ordered |= from->ordered;
+		if (from->keep_times)
+			profile_keep_times(n->profile);
 		n->profile->quality.overflows += from->overflows;
 		add_samples(n, &parts->walked[i], fits, ends);
 		count_unresolved(n, parts->traces[0]->frames, &parts->walked[i], ends, unresolved);

@@ -130,7 +130,8 @@ void trace_merge(struct trace *into, const struct trace *from)
 	struct trace_follower to = {0};
 	follow_names(&to, into, from);
 	for (size_t i = 0; i < from->sample_count; i++)
-		trace_add(into, translated(&to, from->samples[i]), to.labels[label_column_get(&from->labels, i)]);
+		trace_add_timed(into, translated(&to, from->samples[i]), to.labels[label_column_get(&from->labels, i)],
+				trace_sample_time(from, i));
 	into->overflows += from->overflows;
 	into->ordered |= from->ordered;
 	trace_follower_release(&to);

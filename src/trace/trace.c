@@ -25,6 +25,7 @@ void trace_release(struct trace *trace)
 	free(trace->samples);
 	label_sets_release(&trace->label_sets);
 	label_column_release(&trace->labels);
+	time_columns_release(&trace->times);
 	index_map_release(&trace->frame_map);
 	index_map_release(&trace->stack_map);
 	index_map_release(&trace->thread_map);
@@ -172,10 +173,12 @@ static struct sample *find_sample(struct trace *trace, const struct sample *samp
 
 void trace_add(struct trace *trace, struct sample sample, label_set_id labels)
 {
-	struct sample *known = trace->ordered ? NULL : find_sample(trace, &sample, labels);
+	struct sample *known = trace->ordered || trace->keep_times ? NULL : find_sample(trace, &sample, labels);
 	if (!known) {
 		MEM_ROOM(trace->samples, trace->sample_count, trace->sample_capacity);
 		label_column_set(&trace->labels, trace->sample_count, labels);
+		if (trace->keep_times)
+			time_columns_set(&trace->times, trace->sample_count, SAMPLE_TIME_UNKNOWN);
 		trace->samples[trace->sample_count++] = sample;
 		trace->stacks[sample.stack].last_sample = (uint32_t)trace->sample_count;
 		return;
@@ -185,4 +188,16 @@ void trace_add(struct trace *trace, struct sample sample, label_set_id labels)
 	known->weight = weight_add(known->weight, sample.weight);
 	if (__builtin_add_overflow(known->count, sample.count, &known->count))
 		known->count = UINT32_MAX;
+}
+
+void trace_add_timed(struct trace *trace, struct sample sample, label_set_id labels, struct sample_time time)
+{
+	trace_add(trace, sample, labels);
+	if (trace->keep_times)
+		time_columns_set(&trace->times, trace->sample_count - 1, time);
+}
+
+struct sample_time trace_sample_time(const struct trace *trace, size_t index)
+{
+	return trace->keep_times ? time_columns_get(&trace->times, index) : SAMPLE_TIME_UNKNOWN;
 }

@@ -33,6 +33,8 @@ struct trace {
 	struct sample *samples;
 	size_t sample_count, sample_capacity;
 	struct label_column labels; /* of the samples */
+	struct time_columns times; /* of the samples, with keep_times */
+	bool keep_times; /* set before samples are added: each has a time, so they are not merged */
 	bool ordered; /* samples are kept in the order they came, unmerged */
 	uint64_t overflows; /* sums that were held at the limits of int64_t */
 
@@ -58,6 +60,10 @@ value_id trace_value(struct trace *trace, const char *name, const char *unit, ui
 label_set_id trace_label_set(struct trace *trace, const struct label *labels, size_t count);
 /* Adds to the sample of the same thread, stack, event and labels, or as a new one where the trace is ordered. */
 void trace_add(struct trace *trace, struct sample sample, label_set_id labels);
+/* The same with a time, which is kept with keep_times only. Samples that are added without one have an unknown time. */
+void trace_add_timed(struct trace *trace, struct sample sample, label_set_id labels, struct sample_time time);
+/* The time of the sample `index`; unknown without keep_times. */
+struct sample_time trace_sample_time(const struct trace *trace, size_t index);
 
 static inline const char *trace_text(const struct trace *trace, str_id id)
 {

@@ -441,6 +441,27 @@ static void samples_have_their_cpu_and_cgroup_as_labels_if_asked_for(void **stat
 	end(run);
 }
 
+/* From one worker, whose samples come in their order. */
+static void samples_keep_their_times_if_asked_for(void **state)
+{
+	(void)state;
+	struct run *run = start(&(struct collect_options){.threads = 1, .keep_times = true});
+	TAKE(run, USER_CHAIN(INNER), s->time = 100);
+	TAKE(run, USER_CHAIN(INNER), s->time = 120, s->cpu = 4);
+	TAKE(run, USER_CHAIN(INNER), s->time = 150, s->since = 130, s->count = 2);
+	finish(run);
+	static const struct sample_time wanted[] = {{100, 0, 3}, {120, 0, 4}, {150, 20, 3}};
+	assert_int_equal(run->profile.sample_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		struct sample_time time = profile_sample_time(&run->profile, i);
+		assert_int_equal(time.time, wanted[i].time);
+		assert_int_equal(time.duration, wanted[i].duration);
+		assert_int_equal(time.cpu, wanted[i].cpu);
+	}
+	assert_int_equal(run->profile.quality.samples, 4);
+	end(run);
+}
+
 static void threads_are_told_apart_as_far_as_asked_for(void **state)
 {
 	(void)state;
@@ -814,6 +835,7 @@ int main(void)
 		cmocka_unit_test(without_a_chain_the_address_is_the_stack),
 		cmocka_unit_test(filters_take_parts_and_count_only_them),
 		cmocka_unit_test(samples_have_their_cpu_and_cgroup_as_labels_if_asked_for),
+		cmocka_unit_test(samples_keep_their_times_if_asked_for),
 		cmocka_unit_test(threads_are_told_apart_as_far_as_asked_for),
 		cmocka_unit_test(a_thread_without_a_name_is_called_by_its_number),
 		cmocka_unit_test(any_number_of_threads_gives_the_same),

@@ -229,7 +229,8 @@ static void add(struct profile *profile, struct model *model, uint64_t *state)
 static void random_profile(struct profile *profile, struct model *model, bool timed, uint64_t *state)
 {
 	profile_init(profile);
-	profile->keep_times = timed;
+	if (timed)
+		profile_keep_times(profile);
 	*model = (struct model){0};
 	for (unsigned i = below(state, 300); i--;)
 		text_id(profile, i % 2 ? "some" : "strings"); /* so that ids differ */
@@ -318,6 +319,26 @@ static void what_is_not_asked_for_costs_nothing(void **state)
 	assert_null(p.times.times);
 	assert_int_equal(profile_sample_time(&p, 0).time, UINT64_MAX);
 	assert_int_equal(sizeof(struct sample), 24);
+	profile_release(&p);
+}
+
+static void what_was_there_before_times_are_kept_has_none(void **state)
+{
+	(void)state;
+	struct profile p;
+	profile_init(&p);
+	profile_add_sum(&p, (struct sample){.weight = 1, .count = 1});
+	profile_keep_times(&p);
+	profile_add_timed(&p, (struct sample){.weight = 2, .count = 1}, LABEL_SET_EMPTY,
+			  (struct sample_time){.time = 7, .duration = 3, .cpu = 1});
+	profile_add_sum(&p, (struct sample){.weight = 4, .count = 1});
+	profile_keep_times(&p); /* again changes nothing */
+	assert_int_equal(p.sample_count, 3);
+	assert_int_equal(profile_sample_time(&p, 0).time, UINT64_MAX);
+	assert_int_equal(profile_sample_time(&p, 1).time, 7);
+	assert_int_equal(profile_sample_time(&p, 1).duration, 3);
+	assert_int_equal(profile_sample_time(&p, 1).cpu, 1);
+	assert_int_equal(profile_sample_time(&p, 2).time, UINT64_MAX);
 	profile_release(&p);
 }
 
@@ -414,6 +435,7 @@ int main(void)
 		cmocka_unit_test(one_more_label_makes_the_set_of_all),
 		cmocka_unit_test(samples_add_up_by_their_labels_unless_times_are_kept),
 		cmocka_unit_test(what_is_not_asked_for_costs_nothing),
+		cmocka_unit_test(what_was_there_before_times_are_kept_has_none),
 		cmocka_unit_test(merging_keeps_labels_and_times),
 		cmocka_unit_test(filters_keep_labels_and_times_with_their_samples),
 		cmocka_unit_test(one_event_keeps_the_labels_and_times_of_its_samples),

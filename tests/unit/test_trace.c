@@ -363,6 +363,36 @@ static void words_keep_kind_and_address(void **state)
 	}
 }
 
+static void merging_keeps_times_where_they_are_kept(void **state)
+{
+	(void)state;
+	struct trace into, from;
+	trace_init(&into);
+	trace_init(&from);
+	into.keep_times = from.keep_times = true;
+	struct sample sample = {.value = trace_value(&from, "cycles", "", 0), .weight = 1, .count = 1};
+	trace_add_timed(&from, sample, LABEL_SET_EMPTY, (struct sample_time){100, 5, 2});
+	trace_add(&from, sample, LABEL_SET_EMPTY);
+	trace_add_timed(&from, sample, LABEL_SET_EMPTY, (struct sample_time){90, 0, 1});
+	trace_merge(&into, &from);
+	static const struct sample_time wanted[] = {{100, 5, 2}, {UINT64_MAX, 0, UINT32_MAX}, {90, 0, 1}};
+	assert_int_equal(into.sample_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		struct sample_time time = trace_sample_time(&into, i);
+		assert_int_equal(time.time, wanted[i].time);
+		assert_int_equal(time.duration, wanted[i].duration);
+		assert_int_equal(time.cpu, wanted[i].cpu);
+	}
+	trace_release(&into);
+	trace_init(&into);
+	trace_merge(&into, &from);
+	assert_int_equal(into.sample_count, 1);
+	assert_int_equal(into.samples[0].count, 3);
+	assert_null(into.times.times);
+	trace_release(&into);
+	trace_release(&from);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +403,7 @@ int main(void)
 		cmocka_unit_test(the_first_event_stays_the_first),
 		cmocka_unit_test(sums_are_held_at_the_limit),
 		cmocka_unit_test(words_keep_kind_and_address),
+		cmocka_unit_test(merging_keeps_times_where_they_are_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
