@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void note(const struct record_types_options *options, const char *text)
+static void note(const struct capture_options *options, const char *text)
 {
 	if (options->note)
 		options->note(options->context, text);
@@ -22,7 +22,7 @@ static struct capture_event *last_event(struct capture_events *events)
 
 /* --- on CPUs --- */
 
-static int add_clock(struct capture_events *events, const struct record_types_options *options, struct err *err)
+static int add_clock(struct capture_events *events, const struct capture_options *options, struct err *err)
 {
 	bool cycles = pmu_has_cycles();
 	if (!cycles && options->detail)
@@ -49,7 +49,7 @@ static void take_all(struct capture_event *event, enum derive_rule rule)
 }
 
 /* From the best to the least: with state and stack, with stack, without both. */
-static int add_switches(struct capture_events *events, const struct record_types_options *options,
+static int add_switches(struct capture_events *events, const struct capture_options *options,
 			const struct capture_limits *limits, struct err *err)
 {
 	struct err refused = {0};
@@ -147,7 +147,7 @@ static int weigh_by_field(struct capture_event *event, const char *field, struct
 	return 0;
 }
 
-static int settle_traces(struct capture_events *events, const struct record_types_options *options, struct err *err)
+static int settle_traces(struct capture_events *events, const struct capture_options *options, struct err *err)
 {
 	if (!events->count)
 		return err_set(err, ERR_USAGE, "-t trace needs --event, such as syscalls:sys_enter_write");
@@ -163,7 +163,7 @@ static int settle_traces(struct capture_events *events, const struct record_type
 }
 
 /* Whether what the options name goes together. */
-static int check_named(const struct capture_events *events, const struct record_types_options *options, unsigned needs,
+static int check_named(const struct capture_events *events, const struct capture_options *options, unsigned needs,
 		       struct err *err)
 {
 	if (options->weight && !(needs & TYPE_EACH_EVENT))
@@ -176,9 +176,9 @@ static int check_named(const struct capture_events *events, const struct record_
 	return 0;
 }
 
-int record_types_events(struct capture_events *events, const struct record_types_options *options,
-			const struct capture_limits *limits, struct err *err)
+int record_types_events(const struct capture_options *options, const struct capture_limits *limits, struct err *err)
 {
+	struct capture_events *events = options->events;
 	unsigned needs = profile_types_needs(options->types);
 	int result = needs & TYPE_EACH_EVENT ? settle_traces(events, options, err) : 0;
 	if (!result)
@@ -199,12 +199,12 @@ int record_types_events(struct capture_events *events, const struct record_types
 	return result;
 }
 
-void record_types_note_missing(const struct capture_events *events, const struct record_types_options *options)
+void record_types_note_missing(const struct capture_options *options)
 {
-	if (events->kinds_missing)
+	if (options->events->kinds_missing)
 		note(options, "kinds of wait are not recorded: tracepoints need root, or CAP_PERFMON and a "
 			      "readable /sys/kernel/tracing");
-	if (events->wakings_missing)
+	if (options->events->wakings_missing)
 		note(options, "waiting for a CPU after a wakeup counts as part of the wait: wakeups need root "
 			      "and tracefs");
 }

@@ -23,8 +23,8 @@ enum option_type {
 	OPTION_HEADING, /* only `help`: a heading in the list of options */
 	OPTION_FLAG, /* bool; with `negatable`, --no-NAME clears it; with `list`, --NAME=ARGUMENT adds to that list */
 	OPTION_STRING, /* const char * */
-	OPTION_INT, /* long long, within [min, max] when max > min */
-	OPTION_NUMBER, /* double, within [min, max] when max > min */
+	OPTION_INT, /* long long, or an integer of `size` bytes; within [min, max] when max > min */
+	OPTION_NUMBER, /* double, or uint64_t if it has a `scale`; within [min, max] when max > min */
 	OPTION_CHOICE, /* an enum: the index of one of `choices`; without `initial` their number, if none was given */
 	OPTION_LIST, /* struct option_list: may be given several times */
 	OPTION_REST, /* struct option_list: takes all arguments up to the next option (--before a b c) */
@@ -58,6 +58,8 @@ struct option_row {
 	bool initial_described;
 	const struct option_row *table; /* of OPTION_TABLE; ended by OPTION_END */
 	double min, max;
+	size_t size; /* OPTION_INT: of the field; 0: that of long long */
+	double scale; /* OPTION_NUMBER: the field counts 1/scale: 1e9 for seconds as nanoseconds; 0: none */
 	const char *most; /* OPTION_INT: the word for `max` */
 	const char *clash; /* what perf's option of this letter has to do with it, for who gives it a wrong value */
 	size_t list; /* OPTION_FLAG: offset of a struct option_list; 0: none */

@@ -220,6 +220,22 @@ static bool looks_like_option(const struct parser *parser, const char *text)
 	return !strncmp(text, "--", 2) && text[2] && match_exact(parser->command, text + 2, &match);
 }
 
+static void store_int(const struct parser *parser, const struct option_row *row, long long value)
+{
+	if (row->size == sizeof(int32_t))
+		*(int32_t *)field_of(parser, row) = (int32_t)value;
+	else
+		*(long long *)field_of(parser, row) = value;
+}
+
+static void store_double(const struct parser *parser, const struct option_row *row, double value)
+{
+	if (row->scale > 0)
+		*(uint64_t *)field_of(parser, row) = value > 0 ? (uint64_t)(value * row->scale) : 0;
+	else
+		*(double *)field_of(parser, row) = value;
+}
+
 static int out_of_range(const struct parser *parser, const char *shown, const struct option_row *row, const char *value)
 {
 	return say_usage(parser->command, "%s must be from %.15g to %.15g, not %s", shown, row->min, row->max, value);
@@ -236,18 +252,19 @@ static int store_number(struct parser *parser, const char *shown, const struct o
 		if (end == value || *end)
 			return say_usage(parser->command, "%s must be a whole number, not '%s'", shown, value);
 		if (!errno)
-			*(long long *)field_of(parser, row) = whole;
+			store_int(parser, row, whole);
 	} else {
 		number = strtod(value, &end);
 		if (end == value || *end || !isfinite(number))
 			return say_usage(parser->command, "%s must be a number, not '%s'%s%s", shown, value,
 					 row->clash ? "; " : "", row->clash ? row->clash : "");
-		*(double *)field_of(parser, row) = number;
 	}
 	if (row->max > row->min && (errno || number < row->min || number > row->max))
 		return out_of_range(parser, shown, row, value);
 	if (errno == ERANGE && number != 0)
 		return say_usage(parser->command, "%s: %s is too large", shown, value);
+	if (row->type == OPTION_NUMBER)
+		store_double(parser, row, number);
 	return -1;
 }
 
@@ -290,7 +307,7 @@ static int store_value(struct parser *parser, const char *shown, const struct op
 	switch (row->type) {
 	case OPTION_INT:
 		if (row->most && !strcmp(value, row->most)) {
-			*(long long *)field = (long long)row->max;
+			store_int(parser, row, (long long)row->max);
 			return -1;
 		}
 		return store_number(parser, shown, row, value);
@@ -480,9 +497,9 @@ static void set_initial(struct parser *parser, const struct option_row *row)
 	} else if (row->initial && row->type == OPTION_FLAG) {
 		*(bool *)field_of(parser, row) = !strcmp(row->initial, "on");
 	} else if (row->initial && row->type == OPTION_INT) {
-		*(long long *)field_of(parser, row) = strtoll(row->initial, NULL, 10); /* -1 may be out of range */
+		store_int(parser, row, strtoll(row->initial, NULL, 10)); /* -1 may be out of range */
 	} else if (row->initial && row->type == OPTION_NUMBER) {
-		*(double *)field_of(parser, row) = strtod(row->initial, NULL);
+		store_double(parser, row, strtod(row->initial, NULL));
 	} else if (row->initial) {
 		store_value(parser, row->name, row, row->initial);
 	}

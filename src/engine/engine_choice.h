@@ -6,8 +6,6 @@
 #include "capture/attr.h"
 #include "system/system.h"
 
-enum engine_wish { ENGINE_AUTO, ENGINE_BPF, ENGINE_RING };
-
 /* False in a build without libbpf. */
 #ifdef WICK_WITHOUT_ENGINE
 #define ENGINE_BUILT false

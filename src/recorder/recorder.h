@@ -5,10 +5,8 @@
 #ifndef WICK_RECORDER_RECORDER_H
 #define WICK_RECORDER_RECORDER_H
 
-#include "capture/attr.h"
-#include "capture/events.h"
+#include "capture/options.h"
 #include "capture/target.h"
-#include "capture/types.h"
 #include "engine/engine.h"
 #include "engine/engine_choice.h"
 #include "event/offcpu.h"
@@ -28,38 +26,6 @@ struct recorder_progress {
 	uint64_t elapsed, duration; /* nanoseconds; duration 0: no end set */
 	uint64_t samples, lost, lost_records; /* lost_records: mappings and tasks */
 	uint64_t until; /* by CLOCK_MONOTONIC: samples that were taken before this have been given to the sink */
-};
-
-struct recorder_options {
-	const char *processes, *threads; /* lists; NULL: none */
-	char *const *command; /* ended by NULL; NULL: none. With any other target it is not recorded: it is the clock */
-	const int *streams; /* standard input, output and error for the command, -1: those of wick; NULL: all of them */
-	const char *const *names; /* patterns for processes, ended by NULL; NULL: none */
-	const uid_t *user; /* of processes; NULL: any */
-	const char *cgroup; /* NULL: none */
-	bool whole_system;
-	const char *cpus; /* list; NULL: all */
-	struct capture_events *events; /* empty: what the machine has. Names change when only user space is recorded */
-	unsigned types; /* of profile/types.h */
-	const char *weight; /* both as record_types_options has them */
-	bool wakers;
-	uint64_t min_block, max_block; /* nanoseconds: shorter and longer waits are left out; max 0: no limit */
-	enum engine_wish engine;
-	bool timeline; /* every sample is told of with its time, also by the BPF engine */
-	uint32_t kernel_memory; /* of the BPF engine, MiB; 0: the default */
-	enum call_graph call_graph;
-	uint32_t stack_size, max_depth; /* 0: the default */
-	uint64_t frequency, period;
-	bool inherit;
-	bool no_kernel; /* samples of user space only */
-	uint64_t duration, delay; /* nanoseconds; 0: none */
-	const struct recorder_control *control; /* NULL: none */
-	void (*progress)(void *context, const struct recorder_progress *progress);
-	void *context;
-	/* A step down that was taken, one line each. */
-	void (*note)(void *context, const char *text);
-	/* One that does not change what is recorded, such as another engine. */
-	void (*detail)(void *context, const char *text);
 };
 
 enum recorder_end {
@@ -86,7 +52,7 @@ struct recorder_result {
  * Opens everything; a command waits. Signals that end a recording are blocked from here on until
  * recorder_unblock_signals(), also in threads that are started meanwhile.
  */
-int recorder_open(struct recorder **ret_recorder, const struct recorder_options *options, struct err *err);
+int recorder_open(struct recorder **ret_recorder, const struct capture_options *options, struct err *err);
 const struct event_source *recorder_sources(const struct recorder *recorder, size_t *ret_count);
 
 /* The process of the command; 0: there is none. */

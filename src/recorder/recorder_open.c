@@ -4,6 +4,7 @@
 #include "base/memory_limit.h"
 #include "bpf/layout.h"
 #include "capture/pmu.h"
+#include "capture/types.h"
 #include "engine/engine_events.h"
 #include "recorder/recorder_private.h"
 #include "system/denied.h"
@@ -36,25 +37,12 @@ void recorder_note(const struct recorder *recorder, const char *format, ...)
 		recorder->options.note(recorder->options.context, text.data);
 }
 
-static struct record_types_options types_options(const struct recorder *recorder)
-{
-	return (struct record_types_options){
-		.types = recorder->options.types,
-		.weight = recorder->options.weight,
-		.wakers = recorder->options.wakers,
-		.note = recorder->options.note,
-		.detail = recorder->options.detail,
-		.context = recorder->options.context,
-	};
-}
-
 static int choose_events(struct recorder *recorder, struct opening *opening, struct err *err)
 {
 	const struct capture_limits *limits = &opening->limits;
 	struct capture_events *events = recorder->options.events;
-	struct record_types_options types = types_options(recorder);
 	struct system system = system_this();
-	int result = record_types_events(events, &types, limits, err);
+	int result = record_types_events(&recorder->options, limits, err);
 	if (result)
 		return result;
 	for (size_t i = 0; i < events->count; i++) {
@@ -63,13 +51,13 @@ static int choose_events(struct recorder *recorder, struct opening *opening, str
 		bool fixed = event->attr.type == PERF_TYPE_TRACEPOINT || event->derive.rule == DERIVE_SWITCH ||
 			     event->path;
 		bool wants_kernel = !event->attr.exclude_kernel && !fixed;
-		if (fixed && recorder->options.no_kernel)
+		if (fixed && !recorder->options.kernel)
 			event->attr.exclude_callchain_kernel = 1;
 		if (wants_kernel && !limits->kernel_samples && event->modes_chosen)
 			return denied_set(err, &system, event->name, false, EACCES);
-		if (wants_kernel && !limits->kernel_samples && !recorder->options.no_kernel)
+		if (wants_kernel && !limits->kernel_samples && recorder->options.kernel)
 			recorder->user_only = true;
-		if (wants_kernel && !event->modes_chosen && (!limits->kernel_samples || recorder->options.no_kernel))
+		if (wants_kernel && !event->modes_chosen && (!limits->kernel_samples || !recorder->options.kernel))
 			capture_event_user_only(event);
 		recorder->kernel = recorder->kernel || !event->attr.exclude_kernel;
 		/* A clock ticks for the idle task too, and nobody waits for that. */
@@ -80,7 +68,7 @@ static int choose_events(struct recorder *recorder, struct opening *opening, str
 
 static int choose_found(struct recorder *recorder, struct err *err)
 {
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	CLEANUP_BUF struct buf what = {0};
 	struct find_wish wish = {.names = options->names, .user = options->user};
 	for (size_t i = 0; options->names && options->names[i]; i++)
@@ -122,7 +110,7 @@ static int choose_cgroup(struct recorder *recorder, const struct capture_limits 
 static int choose_target(struct recorder *recorder, struct opening *opening, struct err *err)
 {
 	const struct capture_limits *limits = &opening->limits;
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	struct target *target = &recorder->target;
 	struct system system = system_this();
 	target->whole_system = options->whole_system;
@@ -148,7 +136,7 @@ static int shape_events(struct recorder *recorder, struct opening *opening, stru
 {
 	const struct capture_limits *limits = &opening->limits;
 	struct attr_shape *shape = &opening->shape;
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	*shape = (struct attr_shape){
 		.call_graph = options->call_graph,
 		.stack_size = options->stack_size,
@@ -184,7 +172,7 @@ static int shape_events(struct recorder *recorder, struct opening *opening, stru
 
 static void describe_waits(const struct recorder *recorder, const struct attr_shape *shape, struct engine_waits *waits)
 {
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	waits->from_exec = shape->enable_on_exec;
 	waits->unseen = profile_types_needs(options->types) & TYPE_RUN_TIME || !options->whole_system;
 	waits->children = options->inherit || target_is_by_cpu(&recorder->target);
@@ -198,7 +186,7 @@ static void describe_waits(const struct recorder *recorder, const struct attr_sh
 static void choose_members(const struct recorder *recorder, const struct capture_limits *limits, bool initial_namespace,
 			   struct engine_options *engine)
 {
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	const struct target *target = &recorder->target;
 	if (!limits->whole_system || !initial_namespace || target_is_by_cpu(target) || options->period == 1)
 		return;
@@ -210,7 +198,7 @@ static void choose_members(const struct recorder *recorder, const struct capture
 /* The BPF engine where it is wanted and possible; with ENGINE_AUTO the reason why not is only a note. */
 static int choose_engine(struct recorder *recorder, struct opening *opening, struct err *err)
 {
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	if (options->engine == ENGINE_RING ||
 	    (options->engine == ENGINE_AUTO && options->call_graph != CALL_GRAPH_DWARF))
 		return 0;
@@ -267,7 +255,7 @@ static int choose_engine(struct recorder *recorder, struct opening *opening, str
  */
 static bool choose_ring_members(const struct recorder *recorder, const struct capture_limits *limits)
 {
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	const struct target *target = &recorder->target;
 	return !recorder->engine && limits->whole_system && !target_is_by_cpu(target) && !options->cpus &&
 	       options->period != 1 && (options->period || options->frequency <= MEMBERS_FREQUENCY_MAX) &&
@@ -374,8 +362,7 @@ static int check_machine(struct recorder *recorder, struct opening *opening, str
 /* When it is known who takes which events. */
 static int choose_rings(struct recorder *recorder, struct opening *opening, struct err *err)
 {
-	const struct recorder_options *options = &recorder->options;
-	struct record_types_options types = types_options(recorder);
+	const struct capture_options *options = &recorder->options;
 	(void)err;
 	recorder->ring_options = (struct ring_source_options){
 		.all_samples = !recorder->engine,
@@ -383,14 +370,14 @@ static int choose_rings(struct recorder *recorder, struct opening *opening, stru
 		.children = options->inherit,
 		.complete = !recorder->engine && options->call_graph == CALL_GRAPH_DWARF,
 	};
-	record_types_note_missing(options->events, &types);
+	record_types_note_missing(options);
 	opening->shape.switches = options->events->switches;
 	return 0;
 }
 
 static int start_command(struct recorder *recorder, struct opening *opening, struct err *err)
 {
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	(void)opening;
 	if (options->streams)
 		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
@@ -457,7 +444,7 @@ static void block_signals(struct recorder *recorder)
 	recorder->blocked = true;
 }
 
-int recorder_open(struct recorder **ret_recorder, const struct recorder_options *options, struct err *err)
+int recorder_open(struct recorder **ret_recorder, const struct capture_options *options, struct err *err)
 {
 	static int (*const steps[])(struct recorder * recorder, struct opening * opening, struct err * err) = {
 		check_machine, choose_target, choose_events, shape_events, choose_engine, choose_rings,

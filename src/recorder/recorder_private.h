@@ -19,7 +19,7 @@
 enum wake_up { WAKE_SOURCE, WAKE_SIGNAL, WAKE_PROCESS, WAKE_COMMAND };
 
 struct recorder {
-	struct recorder_options options;
+	struct capture_options options;
 	struct target target;
 	struct ring_source_options ring_options;
 	struct ring_source rings;

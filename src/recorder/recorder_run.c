@@ -138,7 +138,7 @@ static int patience(const struct recorder *recorder, uint64_t time)
 {
 	uint64_t until = time + (ring_source_hurries(&recorder->rings, time) ? SHORT_ROUND_MS : round_of(recorder)) *
 					MILLISECOND;
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	if (!recorder->samples_on && recorder->started + options->delay < until)
 		until = recorder->started + options->delay;
 	if (options->duration && recorder->started + options->delay + options->duration < until)
@@ -185,7 +185,7 @@ static void begin_samples(struct recorder *recorder)
 		engine_registers(recorder->engine, sleepers_registers, sleepers);
 	if (sleepers)
 		sleepers_emit(sleepers, recorder->options.stack_size ? recorder->options.stack_size : STACK_SIZE_MAX,
-			      recorder->kernel && !recorder->options.no_kernel, recorder->cgroups, &existing);
+			      recorder->kernel && recorder->options.kernel, recorder->cgroups, &existing);
 	sleepers_free(sleepers);
 }
 
@@ -268,7 +268,7 @@ static int wait_and_drain(struct recorder *recorder)
 
 static int begin(struct recorder *recorder, struct recorder_result *result, struct err *err)
 {
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	bool on_exec = options->command && !recorder->target.clock && !options->delay;
 	struct event_sink existing = event_tee_sink(&recorder->existing);
 	if (!on_exec)
@@ -329,7 +329,7 @@ static void ask_to_end(struct recorder *recorder)
 /* Waits that began before the recording are told, so their stacks are of interest. */
 bool recorder_lists_sleepers(const struct recorder *recorder)
 {
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	unsigned needs = profile_types_needs(options->types);
 	return needs & TYPE_SWITCHES && !options->command && (needs & TYPE_RUN_TIME || !options->whole_system);
 }
@@ -383,7 +383,7 @@ static bool derives(const struct recorder *recorder)
 
 static struct derive *make_derive(struct recorder *recorder, const struct event_sink *next)
 {
-	const struct recorder_options *options = &recorder->options;
+	const struct capture_options *options = &recorder->options;
 	const struct capture_events *events = options->events;
 	unsigned needs = profile_types_needs(options->types);
 	recorder->derive_sources = mem_zalloc(events->count + 1, sizeof *recorder->derive_sources);

@@ -53,41 +53,20 @@ static const struct event_source *give_sources(void *context, size_t *ret_count)
 static int open_recorder(struct record_run *run, struct err *err)
 {
 	const struct record_options *options = &run->options;
-	struct recorder_options recorder = {
-		.processes = options->pids.count ? run->pids.data : NULL,
-		.threads = options->tids.count ? run->tids.data : NULL,
-		.command = run->command.count ? (char *const *)run->command.items : NULL,
-		.names = options->names.count ? options->names.items : NULL,
-		.user = options->user ? &run->user : NULL,
-		.cgroup = options->cgroup,
-		.whole_system = options->all,
-		.cpus = options->cpus,
-		.streams = run->streams,
-		.control = options->live ? &run->control : NULL,
-		.events = &run->events,
-		.types = run->types,
-		.weight = options->weight,
-		.wakers = options->waker,
-		.min_block = record_min_block(options),
-		.max_block = record_max_block(options),
-		.engine = options->engine,
-		.timeline = options->timeline,
-		.kernel_memory = (uint32_t)options->kernel_memory,
-		.call_graph = record_call_graph(options),
-		.max_depth = (uint32_t)options->max_depth,
-		.stack_size = (uint32_t)options->stack_size & ~7u,
-		.frequency = (uint64_t)options->frequency,
-		.period = (uint64_t)options->period,
-		.inherit = options->inherit,
-		.no_kernel = !options->kernel,
-		.duration = (uint64_t)(options->duration * RECORD_SECOND),
-		.delay = (uint64_t)(options->delay * RECORD_SECOND),
-		.progress = take_progress,
-		.note = say_step_down,
-		.detail = say_detail,
-		.context = run,
-	};
-	return recorder_open(&run->recorder, &recorder, err);
+	struct capture_options *capture = &run->options.capture;
+	capture->processes = options->pids.count ? run->pids.data : NULL;
+	capture->threads = options->tids.count ? run->tids.data : NULL;
+	capture->command = run->command.count ? (char *const *)run->command.items : NULL;
+	capture->names = options->names.count ? options->names.items : NULL;
+	capture->user = options->user ? &run->user : NULL;
+	capture->streams = run->streams;
+	capture->control = options->live ? &run->control : NULL;
+	capture->events = &run->events;
+	capture->progress = take_progress;
+	capture->note = say_step_down;
+	capture->detail = say_detail;
+	capture->context = run;
+	return recorder_open(&run->recorder, capture, err);
 }
 
 static struct collector *make_collector(struct record_run *run)
@@ -97,7 +76,7 @@ static struct collector *make_collector(struct record_run *run)
 		fetching_start(&run->fetching);
 	const struct input_options *input = &run->options.input;
 	struct collect_options collect = {
-		.max_depth = (size_t)run->options.max_depth,
+		.max_depth = run->options.capture.max_depth,
 		.each = run->writer || run->text ? record_take_stack : NULL,
 		.each_context = run,
 		.each_and_profile = true,
@@ -204,8 +183,8 @@ static int record_all(struct record_run *run)
 			    run->command.count ? "; the command continues" : "");
 	collector_finish(run->collector, &run->collected);
 	if (run->result.stopped_command && run->result.end == RECORDER_TIME_OVER && !run->options.quiet)
-		say_note("stopped %s after %g s (%s)", run->command.items[0], run->options.duration,
-			 run->options.duration_from);
+		say_note("stopped %s after %g s (%s)", run->command.items[0],
+			 (double)run->options.capture.duration / RECORD_SECOND, run->options.duration_from);
 	record_say_derived(run);
 	return -1;
 }

@@ -12,8 +12,6 @@
 #include "recorder/recorder.h"
 #include "render/outputs.h"
 
-#define RECORD_SECOND 1e9
-
 /* One profile of the recording that gets files of its own. */
 struct record_shown {
 	const struct profile_type *type;
@@ -46,7 +44,7 @@ struct record_run {
 	struct outfile_place place; /* of the files */
 	struct buf prefix; /* of their names in messages */
 	bool single; /* -o names a file: `folder` is its path, and only it is written */
-	unsigned types, needs; /* of profile/types.h */
+	unsigned needs; /* of the types: see profile/types.h */
 	struct capture_events events;
 	struct recorder *recorder;
 	struct sandbox *sandbox; /* NULL: privileges are kept */
@@ -66,7 +64,7 @@ struct record_run {
 	bool no_files; /* only the screen: wick top */
 	struct recorder_control control;
 	struct watch *watch; /* the screen while it is there; NULL: none */
-	int streams[3]; /* for the command, as recorder_options has it */
+	int streams[3]; /* for the command, as capture_options has it */
 	bool live; /* a line on the terminal while recording */
 	uint64_t drawn;
 };
@@ -80,9 +78,6 @@ int record_choose_target(struct record_run *run);
 
 /* By the options. -1 to go on, else the exit code to leave with. */
 int record_choose_types(struct record_run *run);
-/* Nanoseconds. */
-uint64_t record_min_block(const struct record_options *options);
-uint64_t record_max_block(const struct record_options *options);
 /* What deriving left out. */
 void record_say_derived(const struct record_run *run);
 /* What is shown while recording: the view of the first type; NULL: the first event. */

@@ -48,7 +48,8 @@ long long record_coverage_rate(const struct record_run *run, const struct record
 	double rate = coverage_used(coverage) > 0 ? 10 * (double)run->result.ended_threads / coverage_used(coverage) :
 						    0;
 	rate = rate < RATE_MIN ? RATE_MIN : rate > RATE_MAX ? RATE_MAX : rate;
-	return rate > 2 * (double)run->options.frequency ? round_up(rate) : 2 * run->options.frequency;
+	long long doubled = 2 * (long long)run->options.capture.frequency;
+	return rate > (double)doubled ? round_up(rate) : doubled;
 }
 
 static void add_time(struct buf *out, double seconds)
@@ -71,7 +72,7 @@ static void explain_clock(const struct record_run *run, const struct record_cove
 		return;
 	}
 	double rate = ENOUGH_SAMPLES / coverage_used(coverage);
-	buf_printf(out, ", too little for %lld Hz", run->options.frequency);
+	buf_printf(out, ", too little for %llu Hz", (unsigned long long)run->options.capture.frequency);
 	if (coverage->extent.user_only)
 		buf_str(out, " in user space");
 	buf_printf(out, "; use -F %lld", rate < RATE_MIN ? RATE_MIN : rate > 9999 ? 9999 : round_up(rate));
@@ -80,7 +81,7 @@ static void explain_clock(const struct record_run *run, const struct record_cove
 void record_explain_no_samples(const struct record_run *run, struct buf *out)
 {
 	double elapsed = (double)run->result.last.elapsed / RECORD_SECOND;
-	bool too_short = !run->options.period && elapsed * FEW_CHANCES < 1;
+	bool too_short = !run->options.capture.period && elapsed * FEW_CHANCES < 1;
 	bool known = run->result.cpu_time != RECORDER_TIME_UNKNOWN;
 	struct record_coverage coverage;
 	bool clock = record_coverage(run, &coverage);
@@ -89,7 +90,8 @@ void record_explain_no_samples(const struct record_run *run, struct buf *out)
 	} else if (known && !run->result.cpu_time) {
 		buf_str(out, "did not run on a CPU; use -t offcpu or wall to see where it waits");
 	} else if (too_short && run->result.end == RECORDER_TARGET_ENDED && !(clock && coverage.due >= 1)) {
-		buf_printf(out, "ended too early for %lld Hz; use -F 9999", run->options.frequency);
+		buf_printf(out, "ended too early for %llu Hz; use -F 9999",
+			   (unsigned long long)run->options.capture.frequency);
 	} else if (clock) {
 		explain_clock(run, &coverage, out);
 	} else if (known) {

@@ -19,12 +19,14 @@ static const char *const engine_choices[] = {
 	NULL,
 };
 static const char *const call_graph_choices[] = {"auto", "dwarf", "fp", "lbr", NULL};
+static const enum call_graph call_graphs[] = {CALL_GRAPH_DWARF, CALL_GRAPH_DWARF, CALL_GRAPH_FP, CALL_GRAPH_LBR};
 
 #define FIELD(field) offsetof(struct record_options, field)
 #define TEXT(text, field, value) .name = text, .type = OPTION_STRING, .offset = FIELD(field), .argument = value
 #define LIST(text, field, value) .name = text, .type = OPTION_LIST, .offset = FIELD(field), .argument = value
-#define WHOLE(text, field, value, least, most) \
-	.name = text, .type = OPTION_INT, .offset = FIELD(field), .argument = value, .min = least, .max = most
+#define WHOLE(text, field, value, least, most)                                                                         \
+	.name = text, .type = OPTION_INT, .offset = FIELD(field), .size = sizeof(((struct record_options *)0)->field), \
+	.argument = value, .min = least, .max = most
 const struct option_row record_rows[] = {
 	{.type = OPTION_HEADING, .help = "What to record"},
 	{LIST("type", types, "TYPE"), .letter = 't',
@@ -38,15 +40,19 @@ const struct option_row record_rows[] = {
 	 .help = "Processes whose name or executable matches a shell pattern: 'nginx*'. Can be repeated."},
 	{TEXT("user", user, "USER"), .letter = 'u',
 	 .help = "Processes of this user (name or ID). With --name, only processes that match both."},
-	{TEXT("cgroup", cgroup, "PATH"), .letter = 'G',
+	{TEXT("cgroup", capture.cgroup, "PATH"), .letter = 'G',
 	 .help = "All processes in this cgroup, including later ones. PATH is its directory, or the path in "
 		 "/proc/PID/cgroup."},
-	{.name = "all", .letter = 'a', .type = OPTION_FLAG, .offset = FIELD(all), .help = "Whole system (needs root)."},
-	{TEXT("cpu", cpus, "LIST"), .letter = 'C',
+	{.name = "all",
+	 .letter = 'a',
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(capture.whole_system),
+	 .help = "Whole system (needs root)."},
+	{TEXT("cpu", capture.cpus, "LIST"), .letter = 'C',
 	 .help = "Record the target only on these CPUs: 0,2-3. Without a target: all processes on these CPUs."},
 	{.name = "inherit",
 	 .type = OPTION_FLAG,
-	 .offset = FIELD(inherit),
+	 .offset = FIELD(capture.inherit),
 	 .negatable = true,
 	 .help = "Include threads and processes started later.",
 	 .initial = "on"},
@@ -55,32 +61,34 @@ const struct option_row record_rows[] = {
 	{.name = "duration",
 	 .letter = 'd',
 	 .type = OPTION_NUMBER,
-	 .offset = FIELD(duration),
+	 .offset = FIELD(capture.duration),
+	 .scale = 1e9,
 	 .argument = "SECONDS",
 	 .min = 0.001,
 	 .max = 1e7,
 	 .clash = "wick does not record data addresses, as perf record -d does; omit the option",
 	 .help = "Stop after SECONDS. A command that is still running is terminated. Default: $DURATION, or until "
 		 "the target ends or Ctrl-C is pressed."},
-	{WHOLE("freq", frequency, "HZ", 1, 1e6), .letter = 'F', .most = "max",
+	{WHOLE("freq", capture.frequency, "HZ", 1, 1e6), .letter = 'F', .most = "max",
 	 .help = "Samples per second, per CPU; or max. Default: $SAMPLING_FREQ, or 99."},
-	{WHOLE("period", period, "COUNT", 1, 1e15), .letter = 'c',
+	{WHOLE("period", capture.period, "COUNT", 1, 1e15), .letter = 'c',
 	 .help = "Take a sample every COUNT events, instead of at a frequency."},
 	{LIST("event", events, "EVENT"), .letter = 'e',
 	 .help = "Event to sample: cpu-clock, cycles, page-faults, L1-dcache-load-misses, sched:sched_switch, rHEX, "
 		 "PMU/TERMS/, with modifiers such as :u. Default: cycles, or cpu-clock if there are no hardware "
 		 "counters."},
-	{TEXT("weight", weight, "FIELD"),
+	{TEXT("weight", capture.weight, "FIELD"),
 	 .help = "With -t trace: use this field of the tracepoint as the weight, such as ret or bytes_req. Values of "
 		 "0 or less count as 0. Default: each event counts as 1."},
 	{.name = "waker",
 	 .type = OPTION_FLAG,
-	 .offset = FIELD(waker),
+	 .offset = FIELD(capture.wakers),
 	 .help = "With -t offcpu: add the stack of the thread that ended the wait, inverted, above the stack of the "
 		 "waiting thread."},
 	{.name = "min-block",
 	 .type = OPTION_NUMBER,
-	 .offset = FIELD(min_block),
+	 .offset = FIELD(capture.min_block),
+	 .scale = 1e3,
 	 .argument = "MICROSECONDS",
 	 .min = 0,
 	 .max = 1e12,
@@ -88,21 +96,22 @@ const struct option_row record_rows[] = {
 	 .initial = "0"},
 	{.name = "max-block",
 	 .type = OPTION_NUMBER,
-	 .offset = FIELD(max_block),
+	 .offset = FIELD(capture.max_block),
+	 .scale = 1e3,
 	 .argument = "MICROSECONDS",
 	 .min = 0,
 	 .max = 1e12,
 	 .help = "With -t offcpu: skip longer waits. Default: no limit."},
 	{.name = "kernel",
 	 .type = OPTION_FLAG,
-	 .offset = FIELD(kernel),
+	 .offset = FIELD(capture.kernel),
 	 .negatable = true,
 	 .initial = "on",
 	 .initial_described = true,
 	 .help = "Include kernel code. Default: on, if permitted."},
 	{.name = "engine",
 	 .type = OPTION_CHOICE,
-	 .offset = FIELD(engine),
+	 .offset = FIELD(capture.engine),
 	 .argument = "WHICH",
 	 .choices = engine_choices,
 	 .help = "Where stacks are unwound. bpf: in the kernel, by BPF programs that also count them; needs root, or "
@@ -110,7 +119,7 @@ const struct option_row record_rows[] = {
 	 .initial = "auto"},
 	{.name = "timeline",
 	 .type = OPTION_FLAG,
-	 .offset = FIELD(timeline),
+	 .offset = FIELD(capture.timeline),
 	 .help = "With the BPF engine: keep the time of every sample in perf.data. Default: equal stacks are "
 		 "added up in the kernel for a quarter of a second, and their samples spread over it."},
 	{.name = "call-graph",
@@ -121,16 +130,17 @@ const struct option_row record_rows[] = {
 	 .help = "How to find stacks. auto and dwarf: unwind tables, or frame pointers in code without tables. fp: "
 		 "frame pointers, followed by the kernel. lbr: branch records of the processor. dwarf,SIZE also sets "
 		 "--stack-size. Default: auto."},
-	{WHOLE("stack-size", stack_size, "BYTES", STACK_SIZE_MIN, STACK_SIZE_MAX),
+	{WHOLE("stack-size", capture.stack_size, "BYTES", STACK_SIZE_MIN, STACK_SIZE_MAX),
 	 .help = "With the ring engine: size of the stack copy. Default: 63488; less, down to 16384, at high "
 		 "frequencies or if the ring buffers must be small."},
-	{WHOLE("kernel-memory", kernel_memory, "MIB", 8, 1024),
+	{WHOLE("kernel-memory", capture.kernel_memory, "MIB", 8, 1024),
 	 .help = "With the BPF engine: approximate limit of kernel memory for unwind tables and counts. With a lower "
 		 "limit, unused tables are removed and more stacks are unwound in user space. Default: 160; most of "
 		 "it is allocated only if needed."},
 	{.type = OPTION_TABLE, .table = max_memory_rows},
-	{WHOLE("max-depth", max_depth, "FRAMES", 1, 65536), .help = "Truncate stacks deeper than this. Default: 1024."},
-	{TEXT("delay", delay_text, "MS"), .letter = 'D',
+	{WHOLE("max-depth", capture.max_depth, "FRAMES", 1, 65536),
+	 .help = "Truncate stacks deeper than this. Default: 1024."},
+	{TEXT("delay", delay, "MS"), .letter = 'D',
 	 .help = "Wait this many milliseconds before taking samples; also with a unit: 2s.", .initial = "0"},
 	{.name = "preset",
 	 .type = OPTION_CHOICE,
@@ -231,24 +241,24 @@ static int settle_call_graph(struct record_options *options, const struct comman
 		i++;
 	if (!call_graph_choices[i])
 		return say_usage(called_as, "--call-graph must be auto, dwarf, fp or lbr, not '%s'", text);
-	options->call_graph = call_graph_choices[i];
+	options->capture.call_graph = call_graphs[i];
 	const char *size = strchr(text, ',');
 	if (!size)
 		return -1;
 	char *end;
 	unsigned long bytes = strtoul(size + 1, &end, 10);
-	bool dwarf = !strcmp(options->call_graph, "dwarf");
+	bool dwarf = !strcmp(call_graph_choices[i], "dwarf");
 	if (!dwarf || end == size + 1 || *end || bytes < STACK_SIZE_MIN || bytes > STACK_SIZE_ASKED_MAX)
 		return say_usage(called_as, "--call-graph %s: only dwarf takes a size, in bytes from %d to %d", text,
 				 STACK_SIZE_MIN, STACK_SIZE_ASKED_MAX);
-	options->stack_size = bytes < STACK_SIZE_MAX ? (long long)bytes : STACK_SIZE_MAX;
+	options->capture.stack_size = bytes < STACK_SIZE_MAX ? (uint32_t)bytes : STACK_SIZE_MAX;
 	return -1;
 }
 
 /* Milliseconds, as perf has them, unless a unit is given. */
 static int settle_delay(struct record_options *options, const struct command *called_as)
 {
-	const char *text = options->delay_text;
+	const char *text = options->delay;
 	if (!text)
 		return -1;
 	char *end;
@@ -256,7 +266,7 @@ static int settle_delay(struct record_options *options, const struct command *ca
 	bool seconds = !strcmp(end, "s"), milliseconds = !*end || !strcmp(end, "ms");
 	if (end == text || !(seconds || milliseconds) || !(value >= 0) || value > 1e10)
 		return say_usage(called_as, "--delay must be a time such as 500, 500ms or 2s, not '%s'", text);
-	options->delay = seconds ? value : value / 1000;
+	options->capture.delay = (uint64_t)((seconds ? value : value / 1000) * RECORD_SECOND);
 	return -1;
 }
 
@@ -279,9 +289,9 @@ static int settle_perf_options(struct record_options *options, const struct comm
 	if (options->compression)
 		options->compress = true;
 	if (options->no_inherit)
-		options->inherit = false;
+		options->capture.inherit = false;
 	if (options->all_user)
-		options->kernel = false;
+		options->capture.kernel = false;
 	if (options->off_cpu)
 		option_list_add(&options->types, "cpu,offcpu");
 	settle_threads(options);
@@ -328,18 +338,13 @@ int record_settle_options(struct record_options *options, const struct command *
 		duration = presets[options->preset].duration;
 		frequency = presets[options->preset].frequency;
 	}
-	options->duration_from = options->duration ? "-d" : options->preset != PRESET_UNSET ? "--preset" : "DURATION";
-	if (!options->duration)
-		options->duration = duration;
-	if (!options->frequency)
-		options->frequency = frequency >= 1 ? (long long)frequency : 99;
+	options->duration_from = options->capture.duration       ? "-d" :
+				 options->preset != PRESET_UNSET ? "--preset" :
+								   "DURATION";
+	if (!options->capture.duration)
+		options->capture.duration = (uint64_t)(duration * RECORD_SECOND);
+	if (!options->capture.frequency)
+		options->capture.frequency = frequency >= 1 ? (uint64_t)frequency : 99;
+	options->capture.stack_size &= ~7u;
 	return -1;
-}
-
-enum call_graph record_call_graph(const struct record_options *options)
-{
-	const char *name = options->call_graph;
-	return name && !strcmp(name, "fp")  ? CALL_GRAPH_FP :
-	       name && !strcmp(name, "lbr") ? CALL_GRAPH_LBR :
-					      CALL_GRAPH_DWARF;
 }

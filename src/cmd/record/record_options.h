@@ -2,26 +2,25 @@
 #ifndef WICK_CMD_RECORD_RECORD_OPTIONS_H
 #define WICK_CMD_RECORD_RECORD_OPTIONS_H
 
-#include "capture/attr.h"
+#include "capture/options.h"
 #include "cmd/input.h"
-#include "engine/engine_choice.h"
+
+#define RECORD_SECOND 1e9
 
 enum record_preset { PRESET_QUICK, PRESET_DEFAULT, PRESET_DETAILED, PRESET_SYSTEM, PRESET_UNSET };
 
 struct record_options {
 	struct input_options input; /* only how names are shown */
+	struct capture_options capture; /* target and how it is recorded */
 	struct option_list pids, tids, names, events, types;
-	const char *user, *cgroup, *cpus, *call_graph, *output, *format, *weight, *delay_text;
+	const char *user, *call_graph, *output, *format, *delay;
 	enum record_preset preset;
-	enum engine_wish engine;
 	const char *compression; /* of perf record */
 	int clock; /* of perf record: all choices are the same */
 	const char *duration_from; /* what set it: "-d"; NULL: nothing */
-	double min_block, max_block; /* microseconds */
-	double duration, delay, refresh; /* seconds */
+	double refresh; /* seconds */
 	long long window; /* seconds; -1: the command's own default */
-	long long frequency, period, stack_size, kernel_memory, max_depth;
-	bool all, kernel, inherit, timeline, compress, quiet, verbose, live, waker;
+	bool compress, quiet, verbose, live;
 	bool no_inherit, all_user, off_cpu; /* of perf record */
 };
 INPUT_FIRST(struct record_options);
@@ -37,7 +36,5 @@ void record_formats_help(struct buf *out);
 /* After the command line was read: the preset, then the environment, for what was not given. -1 to go on, else the exit code to leave with. */
 int record_settle_options(struct record_options *options, const struct command *called_as);
 void record_options_release(struct record_options *options);
-
-enum call_graph record_call_graph(const struct record_options *options);
 
 #endif

@@ -50,7 +50,7 @@ int record_open_screen(struct record_run *run, struct err *err)
 		.title = run->title.data,
 		.event = run->events.items[0].name,
 		.view = record_first_view(run),
-		.frequency = options->period || !(run->needs & TYPE_CLOCK) ? 0 : (uint64_t)options->frequency,
+		.frequency = options->capture.period || !(run->needs & TYPE_CLOCK) ? 0 : options->capture.frequency,
 		.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
 		.window = (unsigned)window,
 		.refresh = (unsigned)(options->refresh * 1000),

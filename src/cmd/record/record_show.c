@@ -145,10 +145,10 @@ static void show_check(const char *row)
 static void say_when_few(const struct record_run *run)
 {
 	const struct quality *quality = &run->profile.quality;
-	if (run->shown.view || run->options.period || quality->samples >= FEW_SAMPLES || quality->lost)
+	if (run->shown.view || run->options.capture.period || quality->samples >= FEW_SAMPLES || quality->lost)
 		return;
-	say_note("few samples, so percentages are rough: record longer, or with more than %lld Hz (-F)",
-		 run->options.frequency);
+	say_note("few samples, so percentages are rough: record longer, or with more than %llu Hz (-F)",
+		 (unsigned long long)run->options.capture.frequency);
 }
 
 bool record_coverage(const struct record_run *run, struct record_coverage *ret_coverage)
@@ -160,9 +160,9 @@ bool record_coverage(const struct record_run *run, struct record_coverage *ret_c
 		return false;
 	/* The kernel may allow less than was asked for. */
 	uint64_t frequency = event->attr.freq ? event->attr.sample_freq : 0;
-	double period = run->options.period ?
-				(double)run->options.period :
-				RECORD_SECOND / (double)(frequency ? frequency : (uint64_t)run->options.frequency);
+	double period = run->options.capture.period ?
+				(double)run->options.capture.period :
+				RECORD_SECOND / (double)(frequency ? frequency : run->options.capture.frequency);
 	ret_coverage->extent = (struct extent){
 		.cpu_time = run->result.cpu_time,
 		.samples = run->result.last.samples,

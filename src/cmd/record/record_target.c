@@ -39,8 +39,8 @@ static int check_one_kind(const struct record_run *run)
 	} kinds[] = {
 		{options->pids.count || options->tids.count, "--pid"},
 		{options->names.count || options->user, options->names.count ? "--name" : "--user"},
-		{options->cgroup, "--cgroup"},
-		{options->all, "--all"},
+		{options->capture.cgroup, "--cgroup"},
+		{options->capture.whole_system, "--all"},
 	};
 	const char *first = NULL;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -61,7 +61,7 @@ static int check_one_kind(const struct record_run *run)
 static int choose_system(struct record_run *run)
 {
 	struct capture_limits limits = capture_limits_read();
-	run->options.all = true;
+	run->options.capture.whole_system = true;
 	if (limits.whole_system)
 		return -1;
 	struct system system = system_this();
@@ -73,10 +73,10 @@ static void make_title(struct record_run *run)
 {
 	const struct record_options *options = &run->options;
 	struct buf *title = &run->title;
-	if (options->all) {
+	if (options->capture.whole_system) {
 		buf_str(title, "whole system");
-	} else if (options->cgroup) {
-		buf_printf(title, "cgroup %s", options->cgroup);
+	} else if (options->capture.cgroup) {
+		buf_printf(title, "cgroup %s", options->capture.cgroup);
 	} else if (options->names.count || options->user) {
 		buf_str(title, "processes ");
 		join(title, &options->names, " or ");
@@ -88,8 +88,8 @@ static void make_title(struct record_run *run)
 	} else {
 		join(title, &run->command, " ");
 	}
-	if (options->cpus)
-		buf_printf(title, " on CPU %s", options->cpus);
+	if (options->capture.cpus)
+		buf_printf(title, " on CPU %s", options->capture.cpus);
 }
 
 int record_choose_target(struct record_run *run)
@@ -98,12 +98,12 @@ int record_choose_target(struct record_run *run)
 	join(&run->pids, &options->pids, ",");
 	join(&run->tids, &options->tids, ",");
 	bool some = run->command.count || options->pids.count || options->tids.count || options->names.count ||
-		    options->user || options->cgroup;
+		    options->user || options->capture.cgroup;
 	if (options->preset == PRESET_SYSTEM)
-		options->all = true;
-	if (options->cpus && !some)
-		options->all = true;
-	int code = run->no_files && !some && !options->all ? choose_system(run) : -1;
+		options->capture.whole_system = true;
+	if (options->capture.cpus && !some)
+		options->capture.whole_system = true;
+	int code = run->no_files && !some && !options->capture.whole_system ? choose_system(run) : -1;
 	if (code < 0)
 		code = check_one_kind(run);
 	if (code < 0 && options->user)

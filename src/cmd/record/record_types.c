@@ -5,39 +5,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MICROSECOND 1000.0
-
 int record_choose_types(struct record_run *run)
 {
 	struct record_options *options = &run->options;
 	struct err err = {0};
 	for (size_t i = 0; i < options->types.count; i++)
-		if (profile_types_parse(options->types.items[i], &run->types, &err))
+		if (profile_types_parse(options->types.items[i], &options->capture.types, &err))
 			return say_usage(run->called_as, "%s", err.text);
-	if (!run->types)
-		run->types = PROFILE_TYPES_DEFAULT;
-	run->needs = profile_types_needs(run->types);
-	if (options->waker && !(run->needs & TYPE_WAIT_FILTER))
+	if (!options->capture.types)
+		options->capture.types = PROFILE_TYPES_DEFAULT;
+	run->needs = profile_types_needs(options->capture.types);
+	if (options->capture.wakers && !(run->needs & TYPE_WAIT_FILTER))
 		return say_usage(run->called_as, "--waker needs -t offcpu");
-	bool thresholds = options->min_block || options->max_block;
+	bool thresholds = options->capture.min_block || options->capture.max_block;
 	if (thresholds && !(run->needs & TYPE_WAIT_FILTER))
 		return say_usage(run->called_as, "--min-block and --max-block need -t offcpu");
 	if (thresholds && run->needs & TYPE_RUN_TIME)
 		return say_usage(run->called_as, "-t wall includes all waits: --min-block and --max-block cannot "
 						 "be used");
-	if (options->max_block && options->max_block < options->min_block)
+	if (options->capture.max_block && options->capture.max_block < options->capture.min_block)
 		return say_usage(run->called_as, "--max-block is less than --min-block");
 	return -1;
-}
-
-uint64_t record_min_block(const struct record_options *options)
-{
-	return (uint64_t)(options->min_block * MICROSECOND);
-}
-
-uint64_t record_max_block(const struct record_options *options)
-{
-	return (uint64_t)(options->max_block * MICROSECOND);
 }
 
 void record_say_derived(const struct record_run *run)
@@ -64,7 +52,7 @@ static void add_shown(const struct record_run *run, bool views, struct record_sh
 {
 	for (size_t i = 0; i < profile_type_count; i++) {
 		const struct profile_type *type = &profile_types[i];
-		if (!(run->types & 1u << i) || (type->views[0].name != NULL) != views)
+		if (!(run->options.capture.types & 1u << i) || (type->views[0].name != NULL) != views)
 			continue;
 		if (!views)
 			shown[(*count)++] = (struct record_shown){.type = type};
