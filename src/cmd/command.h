@@ -17,6 +17,11 @@ enum exit_code {
 	EXIT_USAGE = 2, /* wrong options or arguments */
 	EXIT_THRESHOLD = 3, /* done, and a threshold asked for was exceeded (diff --fail-if) */
 	EXIT_MEMORY = 4, /* ended at the limit of --max-memory */
+	/*
+	 * Of functions that are a step of a command: it continues with the next one. No exit code, which has 8 bits,
+	 * and no code of base/err.h, which are negative, has this value.
+	 */
+	PROCEED = 256,
 };
 
 enum option_type {
@@ -118,7 +123,7 @@ bool option_help(const struct option_row *row, struct buf *out);
 /*
  * Sets the initial values, then parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long options take "--name value"
  * and "--name=value", unique prefixes are accepted as Getopt::Long does, "--" ends options, "-" is an argument.
- * Handles --help by itself. Returns -1 to go on, else the exit code to leave with (messages were printed and the lists
+ * Handles --help by itself. Returns PROCEED or the exit code to leave with (messages were printed and the lists
  * in `fields` and `arguments` released).
  */
 int options_parse(const struct command *command, int argc, char **argv, void *fields, struct option_list *arguments);

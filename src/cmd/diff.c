@@ -211,14 +211,14 @@ static int settle_inputs(struct run *run, const struct option_list *arguments)
 	}
 	if (from_stdin > 1)
 		return say_usage(&command_diff, "standard input can be read only once");
-	return -1;
+	return PROCEED;
 }
 
 static int settle(struct run *run, const struct option_list *arguments)
 {
 	struct diff_command_options *options = &run->options;
 	int code = settle_inputs(run, arguments);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	if (options->format == DIFF_FORMATS)
 		options->format = format_of_name(options->output);
@@ -230,7 +230,7 @@ static int settle(struct run *run, const struct option_list *arguments)
 		if (gate_parse(&run->gates[i], options->fail_if.items[i], &err) < 0)
 			return say_usage(&command_diff, "--fail-if %s", err_text(&err));
 	}
-	return -1;
+	return PROCEED;
 }
 
 static int load_run(struct run *run, enum diff_side side, const char *path)
@@ -243,14 +243,14 @@ static int load_run(struct run *run, enum diff_side side, const char *path)
 	option_list_add(&one, path);
 	int code = input_load(&profile, &run->options.input, &one, false);
 	option_list_release(&one);
-	if (code < 0 && profile.differential) {
+	if (code == PROCEED && profile.differential) {
 		say_error("%s: already a comparison (two counts per line); draw it with wick flame", path);
 		code = EXIT_FAILED;
 	}
 	struct calltree_options tree = {0};
-	if (code < 0)
+	if (code == PROCEED)
 		code = input_tree_options(&profile, &run->options.input, &tree);
-	if (code < 0) {
+	if (code == PROCEED) {
 		run->warned_of_sums |= profile.quality.overflows > 0;
 		if (!run->diff.runs[DIFF_BEFORE] && side == DIFF_BEFORE)
 			run->diff.options.tree = tree;
@@ -270,10 +270,10 @@ static int load(struct run *run)
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < run->sides[side].count; i++) {
 			int code = load_run(run, (enum diff_side)side, run->sides[side].items[i]);
-			if (code >= 0)
+			if (code != PROCEED)
 				return code;
 		}
-	return -1;
+	return PROCEED;
 }
 
 static struct buf *new_note(struct run *run)
@@ -406,7 +406,7 @@ static int write_output(struct run *run)
 	if (!format->has_notes)
 		for (size_t i = 0; i < run->note_count; i++)
 			say_warning("%s", run->notes[i].data);
-	return outfile_commit(&out, &err) < 0 ? say_failure(&err) : -1;
+	return outfile_commit(&out, &err) < 0 ? say_failure(&err) : PROCEED;
 }
 
 static int say_verdicts(const struct run *run)
@@ -437,7 +437,7 @@ static int compare(struct run *run)
 	};
 	diff_init(&run->diff, &how);
 	int code = load(run);
-	if (code < 0) {
+	if (code == PROCEED) {
 		diff_compare(&run->diff);
 		if (!run->warned_of_sums)
 			input_say_overflows(&run->diff.profile.quality);
@@ -446,7 +446,7 @@ static int compare(struct run *run)
 		fill_view(run);
 		code = write_output(run);
 	}
-	if (code < 0)
+	if (code == PROCEED)
 		code = say_verdicts(run);
 	diff_release(&run->diff);
 	return code;
@@ -457,11 +457,11 @@ static int diff_run(int argc, char **argv)
 	struct run run = {.options = {.input = input_defaults(true)}};
 	struct option_list arguments = {0};
 	int code = options_parse(&command_diff, argc, argv, &run.options, &arguments);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	input_confine(&run.options.input, run.options.output, NULL);
 	code = settle(&run, &arguments);
-	if (code < 0)
+	if (code == PROCEED)
 		code = compare(&run);
 	for (size_t i = 0; i < sizeof run.notes / sizeof *run.notes; i++)
 		buf_release(&run.notes[i]);

@@ -224,7 +224,7 @@ static int run_doctor(int argc, char **argv)
 	struct doctor_options options = {0};
 	struct option_list command = {0};
 	int result = options_parse(&command_doctor, argc, argv, &options, &command);
-	if (result >= 0)
+	if (result != PROCEED)
 		return result;
 	if (options.pid && command.count)
 		result = say_usage(&command_doctor, "use a process or a command, not both");

@@ -103,7 +103,7 @@ int input_filter_parse(struct input_filter *filter, const struct input_options *
 	filter->recordings_only = takes->cpus || takes->cgroups || options->time;
 	filter->any = filter->recordings_only || options->comms.count || options->pids.count || options->tids.count ||
 		      options->dsos.count || options->symbols.count;
-	return -1;
+	return PROCEED;
 }
 
 void input_filter_release(struct input_filter *filter)

@@ -261,7 +261,7 @@ static int settle_colours(struct run *run)
 					      SHADE_BY_SUM;
 	if (options->random && getrandom(&svg->random, sizeof svg->random, 0) != sizeof svg->random)
 		svg->random = (uint64_t)time(NULL);
-	return -1;
+	return PROCEED;
 }
 
 static int settle_texts(struct run *run)
@@ -287,7 +287,7 @@ static int settle_texts(struct run *run)
 		svg->nametype = options->nametype;
 	if (options->fonttype)
 		svg->fonttype = options->fonttype;
-	return -1;
+	return PROCEED;
 }
 
 static int settle_layout(struct run *run)
@@ -315,7 +315,7 @@ static int settle_layout(struct run *run)
 	svg->colordiffusion = options->colordiffusion;
 	svg->script = !options->no_javascript;
 	svg->theme = options->theme;
-	return -1;
+	return PROCEED;
 }
 
 /* The files besides the profile. */
@@ -341,7 +341,7 @@ static int read_side_files(struct run *run)
 				    (unsigned long long)run->map.bad_lines);
 		run->svg.map = &run->map;
 	}
-	return -1;
+	return PROCEED;
 }
 
 static void warn_about_counts(const struct run *run, double counted)
@@ -363,7 +363,7 @@ static int build_tree(struct run *run)
 	const struct flame_options *options = &run->options;
 	struct calltree_options *tree_options = &run->tree_options;
 	int code = input_tree_options(&run->profile, &options->input, tree_options);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	unsigned decimals = 0;
 	for (int pass = 0; pass < 2; pass++) {
@@ -385,7 +385,7 @@ static int build_tree(struct run *run)
 	output_budget(tree_options, &run->svg);
 	calltree_build(&run->tree, &run->profile, tree_options);
 	if (run->tree.total[0][0] > 0 || (run->tree.total[1] && run->tree.total[1][0] > 0))
-		return -1;
+		return PROCEED;
 	if (options->base.count)
 		say_error("no stack contains the function of --base");
 	else
@@ -418,9 +418,9 @@ static int write_picture(struct run *run)
 static int draw(struct run *run)
 {
 	int code = input_load(&run->profile, &run->options.input, &run->files, run->options.flamechart);
-	if (code < 0)
+	if (code == PROCEED)
 		code = build_tree(run);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	const char *value = profile_text(&run->profile, run->profile.values[run->tree_options.values[0]].name);
 	if (run->options.colors == PALETTE_COUNT && !run->options.bgcolors)
@@ -443,7 +443,7 @@ static int flame_run(int argc, char **argv)
 		.svg = svg_defaults(),
 	};
 	int code = options_parse(&command_flame, argc, argv, &run.options, &run.files);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	choose_output(&run);
 	input_confine(&run.options.input, run.output, run.options.cp ? PALETTE_MAP_PATH : NULL);
@@ -451,13 +451,13 @@ static int flame_run(int argc, char **argv)
 	nameattr_init(&run.attributes);
 	palette_map_init(&run.map);
 	code = settle_texts(&run);
-	if (code < 0)
+	if (code == PROCEED)
 		code = settle_colours(&run);
-	if (code < 0)
+	if (code == PROCEED)
 		code = settle_layout(&run);
-	if (code < 0)
+	if (code == PROCEED)
 		code = read_side_files(&run);
-	if (code < 0)
+	if (code == PROCEED)
 		code = draw(&run);
 	calltree_release(&run.tree);
 	palette_map_release(&run.map);

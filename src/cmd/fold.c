@@ -34,13 +34,13 @@ static int run_fold(int argc, char **argv)
 	profile_init(&profile);
 	int result = options_parse(&command_fold, argc, argv, &options, &files);
 	options.input.tidy = options.input.names != INPUT_NAMES_FULL;
-	if (result < 0) {
+	if (result == PROCEED) {
 		input_confine(&options.input, options.output, NULL);
 		result = input_load(&profile, &options.input, &files, false);
 	}
-	if (result < 0)
+	if (result == PROCEED)
 		result = input_tree_options(&profile, &options.input, &tree_options);
-	if (result < 0) {
+	if (result == PROCEED) {
 		struct calltree tree;
 		unsigned decimals = profile.values[tree_options.values[0]].decimals;
 		calltree_build(&tree, &profile, &tree_options);

@@ -247,7 +247,7 @@ static int help_run(int argc, char **argv)
 	const struct command *topic = NULL;
 	CLEANUP_BUF struct buf text = {0};
 	int code = options_parse(&command_help, argc, argv, &options, &arguments);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	const char *name = arguments.count ? arguments.items[0] : NULL;
 	bool too_many = arguments.count > 1;

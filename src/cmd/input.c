@@ -147,7 +147,7 @@ static int import_text(struct profile *profile, const char *path, struct input_h
 	int result = import_file(profile, path, &import, report, &err);
 	uninliner_free(import.uninliner);
 	if (!result)
-		return -1;
+		return PROCEED;
 	say_report(report);
 	return say_failure(&err);
 }
@@ -166,7 +166,7 @@ static int load_text(struct profile *profile, const char *path, struct input_hea
 	struct profile all;
 	profile_init(&all);
 	int result = import_text(&all, path, head, options, keep_order, report);
-	if (result < 0) {
+	if (result == PROCEED) {
 		profile_keep(&all, &filter->takes.profile);
 		profile->ordered = keep_order;
 		profile_merge(profile, &all);
@@ -211,7 +211,7 @@ static int load_all(struct profile *profile, struct input_options *options, cons
 	for (size_t i = 0; i < count; i++) {
 		const char *path = files->count ? files->items[i] : input_without_files(&room);
 		int result = load_one(profile, path, options, filter, keep_order, &report);
-		if (result >= 0)
+		if (result != PROCEED)
 			return result;
 		value_id first = options->perl && !options->perl_event ? first_value(profile, NULL) : PROFILE_NONE;
 		if (first != PROFILE_NONE)
@@ -219,7 +219,7 @@ static int load_all(struct profile *profile, struct input_options *options, cons
 	}
 	say_report(&report);
 	if (profile->sample_count || !filter->any)
-		return -1;
+		return PROCEED;
 	say_error("no sample matches the filters");
 	return EXIT_FAILED;
 }
@@ -228,9 +228,9 @@ int input_load(struct profile *profile, struct input_options *options, const str
 {
 	struct input_filter filter;
 	int result = input_filter_parse(&filter, options);
-	if (result < 0)
+	if (result == PROCEED)
 		result = input_settle(options);
-	if (result < 0)
+	if (result == PROCEED)
 		result = load_all(profile, options, files, &filter, keep_order);
 	input_filter_release(&filter);
 	return result;
@@ -274,7 +274,7 @@ static int choose_value(struct profile *profile, const char *wanted, bool join, 
 	const struct profile_view *view = wanted ? profile_view_find(wanted) : profile_view_default(profile);
 	if (view && profile_view_has(profile, view) && (!wanted || find_value(profile, view->name) == PROFILE_NONE)) {
 		*ret_value = profile_view_apply(profile, view);
-		return -1;
+		return PROCEED;
 	}
 	size_t base = 0;
 	join = join && (!wanted || (event_base(wanted, &base) == wanted && !wanted[base]));
@@ -291,7 +291,7 @@ static int choose_value(struct profile *profile, const char *wanted, bool join, 
 	else if (join)
 		profile_join_event(profile, value);
 	*ret_value = value;
-	return -1;
+	return PROCEED;
 }
 
 static void say_filtered(const struct profile *profile, value_id value)
@@ -340,15 +340,15 @@ int input_tree_options(struct profile *profile, const struct input_options *opti
 	if (profile->differential) {
 		ret->values[1] = 1;
 		check_sums(profile, ret);
-		return -1;
+		return PROCEED;
 	}
 	bool join = !options->has_recording && !options->perl;
 	int result = choose_value(profile, options->event_filter, join, &ret->values[0]);
-	if (result >= 0)
+	if (result != PROCEED)
 		return result;
 	profile_keep_value(profile, ret->values[0]);
 	if (profile->quality.filtered && !options->event_filter)
 		say_filtered(profile, ret->values[0]);
 	check_sums(profile, ret);
-	return -1;
+	return PROCEED;
 }

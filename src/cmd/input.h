@@ -52,7 +52,7 @@ struct input_options input_defaults(bool merge_threads);
 enum name_style input_name_style(enum input_names names);
 /* And for labels; unset: the output decides. */
 enum label_names input_label_names(enum input_names names);
-/* What follows from the options together. input_load() does it by itself. -1 to go on, else the exit code. */
+/* What follows from the options together. input_load() does it by itself. PROCEED, or the exit code. */
 int input_settle(struct input_options *options);
 /*
  * Gives up the privileges that reading does not need, before anything is read. `output` and `also` are files that will
@@ -69,7 +69,7 @@ const char *input_without_files(struct buf *room);
 
 /*
  * Reads all inputs into an initialised profile, with the filters applied, and says on standard error what was bad about
- * them. Returns -1 to go on, else the exit code to leave with.
+ * them. Returns PROCEED or the exit code to leave with.
  */
 int input_load(struct profile *profile, struct input_options *options, const struct option_list *files,
 	       bool keep_order);
@@ -82,7 +82,7 @@ void input_say_overflows(const struct quality *quality);
 
 /*
  * Which value type is shown (says when others are left out, and when its weights do not add up in 64 bits), and how
- * labels are made. -1 to go on, else exit code.
+ * labels are made. PROCEED, or an exit code.
  */
 int input_tree_options(struct profile *profile, const struct input_options *options, struct calltree_options *ret);
 

@@ -36,12 +36,12 @@ int max_memory_apply(const char *text)
 {
 	uint64_t bytes;
 	if (!text)
-		return -1;
+		return PROCEED;
 	if (!parse_size(text, &bytes) || bytes < LEAST) {
 		say_error("--max-memory must be a size such as 500M or 2G, at least %lluM, not '%s'", LEAST >> 20,
 			  text);
 		return EXIT_USAGE;
 	}
 	mem_set_limit(bytes);
-	return -1;
+	return PROCEED;
 }

@@ -15,7 +15,7 @@ extern const struct option_row max_memory_rows[];
 
 /* What holds without the option. */
 uint64_t max_memory_default(void);
-/* Sets the limit; NULL: the default stays. -1 to go on, else the exit code to leave with. */
+/* Sets the limit; NULL: the default stays. PROCEED, or the exit code to leave with. */
 int max_memory_apply(const char *text);
 
 #endif

@@ -199,7 +199,7 @@ static int match_long(const struct command *command, const char *name, struct ma
 	CLEANUP_BUF struct buf spellings = {0};
 	CLEANUP_BUF struct buf typed = {0};
 	if (match_exact(command, name, ret))
-		return -1;
+		return PROCEED;
 	buf_printf(&typed, "--%s", name);
 	if (!*name)
 		return say_usage(command, "unknown option %s", typed.data);
@@ -207,7 +207,7 @@ static int match_long(const struct command *command, const char *name, struct ma
 	if (!found)
 		found = match_prefix(command, name, true, ret, &spellings);
 	if (found == 1)
-		return -1;
+		return PROCEED;
 	if (found)
 		return say_usage(command, "%s is ambiguous: %s", typed.data, spellings.data);
 	return unknown_option(command, typed.data, name);
@@ -265,7 +265,7 @@ static int store_number(struct parser *parser, const char *shown, const struct o
 		return say_usage(parser->command, "%s: %s is too large", shown, value);
 	if (row->type == OPTION_NUMBER)
 		store_double(parser, row, number);
-	return -1;
+	return PROCEED;
 }
 
 static int store_choice(struct parser *parser, const char *shown, const struct option_row *row, const char *value)
@@ -276,7 +276,7 @@ static int store_choice(struct parser *parser, const char *shown, const struct o
 	for (const char *const *choice = row->choices; *choice; choice++) {
 		if (!strcmp(*choice, value)) {
 			*(int *)field_of(parser, row) = (int)(choice - row->choices);
-			return -1;
+			return PROCEED;
 		}
 		unsigned distance = text_distance(value, *choice);
 		if (distance < best) {
@@ -308,7 +308,7 @@ static int store_value(struct parser *parser, const char *shown, const struct op
 	case OPTION_INT:
 		if (row->most && !strcmp(value, row->most)) {
 			store_int(parser, row, (long long)row->max);
-			return -1;
+			return PROCEED;
 		}
 		return store_number(parser, shown, row, value);
 	case OPTION_NUMBER:
@@ -318,17 +318,17 @@ static int store_value(struct parser *parser, const char *shown, const struct op
 	case OPTION_STRING:
 	case OPTION_OPTIONAL:
 		*(const char **)field = value;
-		return -1;
+		return PROCEED;
 	case OPTION_COMMAS:
 		store_commas(field, value);
-		return -1;
+		return PROCEED;
 	case OPTION_ARGUMENT:
 		option_list_add(parser->arguments, value);
-		return -1;
+		return PROCEED;
 	case OPTION_LIST:
 	case OPTION_REST:
 		option_list_add(field, value);
-		return -1;
+		return PROCEED;
 	case OPTION_HEADING:
 	case OPTION_FLAG:
 	case OPTION_IGNORED:
@@ -336,7 +336,7 @@ static int store_value(struct parser *parser, const char *shown, const struct op
 	case OPTION_TABLE:
 		break;
 	}
-	return -1;
+	return PROCEED;
 }
 
 static bool takes_value(const struct option_row *row)
@@ -370,7 +370,7 @@ static int take_option(struct parser *parser, const char *shown, struct match ma
 	if (row->type == OPTION_REFUSED)
 		return say_usage(parser->command, "%s: %s", shown, row->help);
 	if (row->type == OPTION_IGNORED && (value || !row->argument))
-		return -1;
+		return PROCEED;
 	if (row->type == OPTION_OPTIONAL && !value && !value_follows(parser, row))
 		return store_value(parser, shown, row, "");
 	if (row->type == OPTION_FLAG) {
@@ -378,7 +378,7 @@ static int take_option(struct parser *parser, const char *shown, struct match ma
 			value = parser->argv[parser->at++];
 		if (value && row->list && !match.negated) {
 			option_list_add((struct option_list *)((char *)parser->fields + row->list), value);
-			return -1;
+			return PROCEED;
 		}
 		if (value)
 			return say_usage(parser->command, "%s takes no value", shown);
@@ -387,7 +387,7 @@ static int take_option(struct parser *parser, const char *shown, struct match ma
 		*(bool *)field_of(parser, row) = !match.negated;
 		if (row->given)
 			*(bool *)((char *)parser->fields + row->given) = !match.negated;
-		return -1;
+		return PROCEED;
 	}
 	if (!value) {
 		const char *next = parser->at < parser->argc ? parser->argv[parser->at] : NULL;
@@ -401,7 +401,7 @@ static int take_option(struct parser *parser, const char *shown, struct match ma
 		parser->at++;
 	}
 	int code = store_value(parser, shown, row, value);
-	while (code < 0 && row->type == OPTION_REST && parser->at < parser->argc) {
+	while (code == PROCEED && row->type == OPTION_REST && parser->at < parser->argc) {
 		const char *next = parser->argv[parser->at];
 		if (next[0] == '-' && next[1])
 			break;
@@ -420,7 +420,7 @@ static int take_long(struct parser *parser, const char *text)
 	struct match match;
 	buf_add(&name, text, equals ? (size_t)(equals - text) : strlen(text));
 	int code = match_long(parser->command, name.data, &match);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	add_spelling(&shown, &match);
 	return take_option(parser, shown.data, match, equals ? equals + 1 : NULL);
@@ -455,10 +455,10 @@ static int take_letters(struct parser *parser, const char *letters)
 		bool flag = !takes_value(row);
 		const char *value = flag || !letter[1] ? NULL : letter[1] == '=' ? letter + 2 : letter + 1;
 		int code = take_option(parser, shown, (struct match){row, false}, value);
-		if (code >= 0 || !flag)
+		if (code != PROCEED || !flag)
 			return code;
 	}
-	return -1;
+	return PROCEED;
 }
 
 static int take_argument(struct parser *parser, const char *text, bool *options_ended)
@@ -466,7 +466,7 @@ static int take_argument(struct parser *parser, const char *text, bool *options_
 	if (*options_ended || text[0] != '-' || !text[1]) {
 		option_list_add(parser->arguments, text);
 		*options_ended |= parser->command->runs_command;
-		return -1;
+		return PROCEED;
 	}
 	if (text[1] != '-')
 		return is_long_with_one_dash(parser->command, text + 1) ? take_long(parser, text + 1) :
@@ -474,7 +474,7 @@ static int take_argument(struct parser *parser, const char *text, bool *options_
 	if (text[2])
 		return take_long(parser, text + 2);
 	*options_ended = true;
-	return -1;
+	return PROCEED;
 }
 
 static void release_lists(const struct parser *parser)
@@ -509,14 +509,14 @@ int options_parse(const struct command *command, int argc, char **argv, void *fi
 {
 	struct parser parser = {command, argc, argv, 1, fields, arguments};
 	bool options_ended = false;
-	int code = -1;
+	int code = PROCEED;
 	for (const struct option_row *row = NULL; (row = next_option(command, row));)
 		set_initial(&parser, row);
-	while (code < 0 && parser.at < argc) {
+	while (code == PROCEED && parser.at < argc) {
 		const char *text = argv[parser.at++];
 		code = take_argument(&parser, text, &options_ended);
 	}
-	if (code >= 0)
+	if (code != PROCEED)
 		release_lists(&parser);
 	return code;
 }

@@ -149,7 +149,7 @@ static int read_all(struct loading *loading, const char *name, bool filtered)
 	size_t before = profile ? profile->sample_count : 0;
 	collector_finish(loading->collector, profile);
 	if (!profile || profile->sample_count > before || filtered)
-		return -1;
+		return PROCEED;
 	say_error("%s: no samples", name);
 	return EXIT_FAILED;
 }
@@ -254,7 +254,7 @@ int recording_write_facts(struct outfile *out, const char *path, const char *for
 	for (size_t i = 0; i < count; i++)
 		write_fact(out, format, "event", sources[i].name);
 	perfdata_close(data);
-	return -1;
+	return PROCEED;
 }
 
 int recording_print_facts(const struct option_list *files)
@@ -262,13 +262,13 @@ int recording_print_facts(const struct option_list *files)
 	struct outfile out;
 	struct err err = {0};
 	CLEANUP_BUF struct buf room = {0};
-	int result = -1;
+	int result = PROCEED;
 	if (outfile_open(&out, "-", &err))
 		return say_failure(&err);
-	for (size_t i = 0; i < (files->count ? files->count : 1) && result < 0; i++)
+	for (size_t i = 0; i < (files->count ? files->count : 1) && result == PROCEED; i++)
 		result = recording_write_facts(&out, files->count ? files->items[i] : input_without_files(&room),
 					       "%-14s %s\n");
-	if (result >= 0)
+	if (result != PROCEED)
 		outfile_abandon(&out);
 	else
 		result = outfile_commit(&out, &err) ? say_failure(&err) : EXIT_DONE;

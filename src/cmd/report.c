@@ -249,7 +249,7 @@ static int settle_sort_keys(struct report_options *options)
 	if (first && !options->by)
 		options->by = function ? "function" : first;
 	options->sort = "self";
-	return -1;
+	return PROCEED;
 }
 
 static int settle_sort(struct report_options *options)
@@ -258,7 +258,7 @@ static int settle_sort(struct report_options *options)
 		options->sort = options->children && !options->no_children ? "total" : "self";
 	for (const char *const *choice = sort_choices; *choice; choice++)
 		if (is(options->sort, *choice))
-			return -1;
+			return PROCEED;
 	return settle_sort_keys(options);
 }
 
@@ -267,7 +267,7 @@ static int settle_call_graph(struct report_options *options)
 {
 	const char *at = options->call_graph;
 	if (!at || !strncmp(at, "none", 4))
-		return -1;
+		return PROCEED;
 	if (!strncmp(at, "folded", 6))
 		return say_usage(&command_report, "-g %s: use wick fold FILE", at);
 	bool callee = strstr(at, "callee");
@@ -281,18 +281,18 @@ static int settle_call_graph(struct report_options *options)
 		at += strcspn(at, ",");
 		at += *at == ',';
 	}
-	return -1;
+	return PROCEED;
 }
 
-/* Settles what depends on several options. -1 to go on, else the exit code. */
+/* Settles what depends on several options. PROCEED, or the exit code. */
 static int settle(struct report_options *options)
 {
 	const struct command *command = &command_report;
 	options->by = by_choices[options->by_choice];
 	int code = settle_sort(options);
-	if (code < 0)
+	if (code == PROCEED)
 		code = settle_call_graph(options);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	if (options->tree && options->bottom_up)
 		return say_usage(command, "--tree and --bottom-up cannot be used together");
@@ -318,7 +318,7 @@ static int settle(struct report_options *options)
 	options->table_percent = options->min_percent;
 	if (options->min_percent < 0)
 		options->min_percent = text ? 0.5 : 0;
-	return -1;
+	return PROCEED;
 }
 
 static void fit_terminal(struct run *run)
@@ -475,7 +475,7 @@ static int report_loaded(struct run *run)
 	struct report_options *options = &run->options;
 	struct err err = {0};
 	int code = input_tree_options(&run->profile, &options->input, &run->tree_options);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	if (options->format == REPORT_TEXT)
 		run->tree_options.names = label_names_of_table(run->tree_options.names);
@@ -504,18 +504,18 @@ static int report_run(int argc, char **argv)
 	struct run run = {.options = {.input = input_defaults(true)}};
 	CLEANUP_BUF struct buf last = {0};
 	int code = options_parse(&command_report, argc, argv, &run.options, &run.files);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	input_confine(&run.options.input, run.options.output, NULL);
 	profile_init(&run.profile);
 	code = settle(&run.options);
-	if (code < 0 && !run.files.count)
+	if (code == PROCEED && !run.files.count)
 		option_list_add(&run.files, input_without_files(&last));
-	if (code < 0 && run.options.header)
+	if (code == PROCEED && run.options.header)
 		code = recording_print_facts(&run.files);
-	if (code < 0)
+	if (code == PROCEED)
 		code = input_load(&run.profile, &run.options.input, &run.files, false);
-	if (code < 0)
+	if (code == PROCEED)
 		code = report_loaded(&run);
 	profile_release(&run.profile);
 	option_list_release(&run.files);

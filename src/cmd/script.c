@@ -80,8 +80,8 @@ static int print_file(struct script *script, const char *path)
 	bool header = script->options->header || script->options->header_only;
 	if (header && strcmp(path, "-") == 0)
 		return say_usage(&command_script, "--header needs a file");
-	int result = header ? recording_write_facts(&script->out, path, "# %s : %s\n") : -1;
-	if (result >= 0 || script->options->header_only)
+	int result = header ? recording_write_facts(&script->out, path, "# %s : %s\n") : PROCEED;
+	if (result != PROCEED || script->options->header_only)
 		return result;
 	struct recording_use use = {.each = script_text_sample, .context = script->text};
 	if (!input_head_open(&head, path)) {
@@ -104,15 +104,15 @@ static int print_files(struct script *script, const struct option_list *files)
 		return say_failure(&err);
 	CLEANUP_BUF struct buf room = {0};
 	size_t count = files->count ? files->count : 1;
-	int result = -1;
-	for (size_t i = 0; i < count && result < 0; i++)
+	int result = PROCEED;
+	for (size_t i = 0; i < count && result == PROCEED; i++)
 		result = print_file(script, files->count ? files->items[i] : input_without_files(&room));
-	if (result < 0 && !script_text_printed(script->text) && !script->options->header_only) {
+	if (result == PROCEED && !script_text_printed(script->text) && !script->options->header_only) {
 		bool filtered = script->filter->any || script->options->input.event_filter;
 		say_error(filtered ? "no sample matches the filters" : "no samples");
 		result = EXIT_FAILED;
 	}
-	if (result < 0)
+	if (result == PROCEED)
 		return outfile_commit(&script->out, &err) ? say_failure(&err) : EXIT_DONE;
 	outfile_abandon(&script->out);
 	return result;
@@ -128,12 +128,12 @@ static bool names_script(const struct option_list *files)
 	return found;
 }
 
-/* -1 to go on, else the exit code. */
+/* PROCEED, or the exit code. */
 static int settle(struct script_options *options, const struct option_list *files)
 {
 	struct err err = {0};
 	int code = input_settle(&options->input);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	options->format.fields = SCRIPT_USUAL;
 	options->format.short_names = input_label_names(options->input.names) == LABELS_SHORT;
@@ -141,7 +141,7 @@ static int settle(struct script_options *options, const struct option_list *file
 		return say_usage(&command_script, "%s: " NO_SCRIPTS, files->items[0]);
 	if (options->fields && script_fields_parse(&options->format.fields, options->fields, &err))
 		return say_usage(&command_script, "%s", err_text(&err));
-	return -1;
+	return PROCEED;
 }
 
 static int run_script(int argc, char **argv)
@@ -150,13 +150,13 @@ static int run_script(int argc, char **argv)
 	struct option_list files = {0};
 	struct input_filter filter;
 	int result = options_parse(&command_script, argc, argv, &options, &files);
-	if (result >= 0)
+	if (result != PROCEED)
 		return result;
 	input_confine(&options.input, options.output, NULL);
 	result = input_filter_parse(&filter, &options.input);
-	if (result < 0)
+	if (result == PROCEED)
 		result = settle(&options, &files);
-	if (result < 0) {
+	if (result == PROCEED) {
 		struct script script = {.options = &options, .filter = &filter};
 		script.text = script_text_new(&script.out, &filter.takes.profile, options.input.event_filter,
 					      &options.format);

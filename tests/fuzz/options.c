@@ -48,12 +48,13 @@ static void parse_arguments(const struct command *command, int argc, char **argv
 	struct option_list arguments = {0};
 	char *fields = calloc(1, FIELDS_SIZE);
 	int code = options_parse(command, argc, argv, fields, &arguments);
-	if (code < -1 || code > EXIT_USAGE || (code < 0 && arguments.count > (size_t)argc))
+	bool parsed = code == PROCEED;
+	if (parsed ? arguments.count > (size_t)argc : code < 0 || code > EXIT_USAGE)
 		abort();
 	/* On failure they have been released. */
-	for (const struct option_row *row = NULL; code < 0 && (row = option_next(command, row));)
+	for (const struct option_row *row = NULL; parsed && (row = option_next(command, row));)
 		release_list(row, fields);
-	for (const struct option_row *row = NULL; code < 0 && (row = option_next_perf(command, row));)
+	for (const struct option_row *row = NULL; parsed && (row = option_next_perf(command, row));)
 		release_list(row, fields);
 	option_list_release(&arguments);
 	free(fields);

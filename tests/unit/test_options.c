@@ -96,7 +96,7 @@ static void assert_usage(int code, const char *words)
 static void values_come_next_or_after_an_equals_sign(void **state)
 {
 	(void)state;
-	assert_int_equal(PARSE("--text", "a b", "--whole=-3", "--number", "2.5e1", "--choice=green", "file"), -1);
+	assert_int_equal(PARSE("--text", "a b", "--whole=-3", "--number", "2.5e1", "--choice=green", "file"), PROCEED);
 	assert_string_equal(fields.text, "a b");
 	assert_int_equal(fields.whole, -3);
 	assert_true(fields.number == 25);
@@ -104,20 +104,20 @@ static void values_come_next_or_after_an_equals_sign(void **state)
 	assert_int_equal(arguments.count, 1);
 	assert_string_equal(arguments.items[0], "file");
 	assert_null(arguments.items[1]);
-	assert_int_equal(PARSE("--text=", "--text=a=b"), -1);
+	assert_int_equal(PARSE("--text=", "--text=a=b"), PROCEED);
 	assert_string_equal(fields.text, "a=b");
-	assert_int_equal(PARSE("--text", "-x"), -1);
+	assert_int_equal(PARSE("--text", "-x"), PROCEED);
 	assert_string_equal(fields.text, "-x");
 }
 
 static void letters_can_be_bundled(void **state)
 {
 	(void)state;
-	assert_int_equal(PARSE("-pn3", "-t", "x"), -1);
+	assert_int_equal(PARSE("-pn3", "-t", "x"), PROCEED);
 	assert_true(fields.plain);
 	assert_int_equal(fields.whole, 3);
 	assert_string_equal(fields.text, "x");
-	assert_int_equal(PARSE("-n=4"), -1);
+	assert_int_equal(PARSE("-n=4"), PROCEED);
 	assert_int_equal(fields.whole, 4);
 	assert_usage(PARSE("-px"), "-x");
 	assert_usage(PARSE("-n"), "-n needs a value");
@@ -126,7 +126,7 @@ static void letters_can_be_bundled(void **state)
 static void long_names_work_with_one_dash(void **state)
 {
 	(void)state;
-	assert_int_equal(PARSE("-plain", "-text=a", "-noon"), -1);
+	assert_int_equal(PARSE("-plain", "-text=a", "-noon"), PROCEED);
 	assert_true(fields.plain);
 	assert_string_equal(fields.text, "a");
 }
@@ -134,11 +134,11 @@ static void long_names_work_with_one_dash(void **state)
 static void flags_can_be_negated(void **state)
 {
 	(void)state;
-	assert_int_equal(PARSE("--on"), -1);
+	assert_int_equal(PARSE("--on"), PROCEED);
 	assert_true(fields.on);
-	assert_int_equal(PARSE("--on", "--no-on"), -1);
+	assert_int_equal(PARSE("--on", "--no-on"), PROCEED);
 	assert_false(fields.on);
-	assert_int_equal(PARSE("--on", "--noon"), -1);
+	assert_int_equal(PARSE("--on", "--noon"), PROCEED);
 	assert_false(fields.on);
 	assert_usage(PARSE("--no-plain"), "unknown option --no-plain");
 	assert_usage(PARSE("--plain=1"), "--plain takes no value");
@@ -148,17 +148,17 @@ static void flags_can_be_negated(void **state)
 static void unique_prefixes_are_enough(void **state)
 {
 	(void)state;
-	assert_int_equal(PARSE("--who", "2"), -1);
+	assert_int_equal(PARSE("--who", "2"), PROCEED);
 	assert_int_equal(fields.whole, 2);
-	assert_int_equal(PARSE("--text", "exact"), -1);
+	assert_int_equal(PARSE("--text", "exact"), PROCEED);
 	assert_string_equal(fields.text, "exact");
 	assert_usage(PARSE("--te", "x"), "--te is ambiguous: --text, --texture");
 	/* The hidden --plaintext does not stand in the way of --plain. */
-	assert_int_equal(PARSE("--pl"), -1);
+	assert_int_equal(PARSE("--pl"), PROCEED);
 	assert_true(fields.plain);
-	assert_int_equal(PARSE("--plaint"), -1);
+	assert_int_equal(PARSE("--plaint"), PROCEED);
 	assert_true(fields.plain);
-	assert_int_equal(PARSE("--no-o"), -1);
+	assert_int_equal(PARSE("--no-o"), PROCEED);
 }
 
 static void slips_get_a_suggestion(void **state)
@@ -191,7 +191,7 @@ static void bad_values_are_refused(void **state)
 static void lists_collect(void **state)
 {
 	(void)state;
-	assert_int_equal(PARSE("--list", "a", "x", "--list=b", "--rest", "c", "-", "d", "--plain", "y"), -1);
+	assert_int_equal(PARSE("--list", "a", "x", "--list=b", "--rest", "c", "-", "d", "--plain", "y"), PROCEED);
 	assert_int_equal(fields.list.count, 2);
 	assert_string_equal(fields.list.items[1], "b");
 	assert_int_equal(fields.rest.count, 3);
@@ -204,7 +204,7 @@ static void lists_collect(void **state)
 static void two_dashes_end_the_options(void **state)
 {
 	(void)state;
-	assert_int_equal(PARSE("-", "--", "--plain", "--", "-p"), -1);
+	assert_int_equal(PARSE("-", "--", "--plain", "--", "-p"), PROCEED);
 	assert_false(fields.plain);
 	assert_int_equal(arguments.count, 4);
 	assert_string_equal(arguments.items[0], "-");
@@ -214,12 +214,12 @@ static void two_dashes_end_the_options(void **state)
 static void fields_have_initial_values(void **state)
 {
 	(void)state;
-	assert_int_equal(PARSE("file"), -1);
+	assert_int_equal(PARSE("file"), PROCEED);
 	assert_int_equal(fields.choice, 3); /* the number of choices: none */
 	assert_int_equal(fields.shade, 2);
 	assert_int_equal(fields.size, -1);
 	assert_true(fields.used);
-	assert_int_equal(PARSE("--shade", "red", "--no-use", "--size=0", "--choice", "red"), -1);
+	assert_int_equal(PARSE("--shade", "red", "--no-use", "--size=0", "--choice", "red"), PROCEED);
 	assert_int_equal(fields.choice, 0);
 	assert_int_equal(fields.shade, 0);
 	assert_int_equal(fields.size, 0);

@@ -18,7 +18,7 @@ static int settle_events(struct record_run *run)
 	for (size_t i = 0; i < run->options.events.count; i++)
 		if (capture_events_parse(&run->events, run->options.events.items[i], &err))
 			return say_failure(&err);
-	return -1;
+	return PROCEED;
 }
 
 static void say_step_down(void *context, const char *text)
@@ -118,8 +118,8 @@ static int open_all(struct record_run *run)
 	struct err err = {0};
 	if (open_recorder(run, &err))
 		return say_failure(&err);
-	int code = run->no_files ? -1 : record_make_folder(run);
-	if (code < 0 && record_open_files(run, &err))
+	int code = run->no_files ? PROCEED : record_make_folder(run);
+	if (code == PROCEED && record_open_files(run, &err))
 		code = say_failure(&err);
 	return code;
 }
@@ -186,7 +186,7 @@ static int record_all(struct record_run *run)
 		say_note("stopped %s after %g s (%s)", run->command.items[0],
 			 (double)run->options.capture.duration / RECORD_SECOND, run->options.duration_from);
 	record_say_derived(run);
-	return -1;
+	return PROCEED;
 }
 
 /* Pictures and tables of events show one: the first that was asked for, if it happened. */
@@ -200,7 +200,7 @@ static int choose_event(struct record_run *run, const char *first)
 	int code = input_tree_options(profile, &run->options.input, &run->tree_options);
 	char path[RECORD_PATH_MAX];
 	record_path(run, RECORD_PERFDATA, path, sizeof path);
-	if (code < 0 && profile->quality.filtered && run->options.input.event_filter && !run->options.quiet &&
+	if (code == PROCEED && profile->quality.filtered && run->options.input.event_filter && !run->options.quiet &&
 	    run->files[RECORD_PERFDATA])
 		say_note("showing event %s; for another: wick flame --event-filter EVENT %s", first, path);
 	return code;
@@ -225,7 +225,7 @@ static int write_shown(struct record_run *run, struct record_shown shown, bool l
 				choose_event(run, shown.event);
 	if (shown.view)
 		run->profile.quality.filtered = 0; /* the other types have files of their own */
-	if (code < 0)
+	if (code == PROCEED)
 		code = record_write_files(run);
 	/* Who leaves wick top has seen it all. */
 	bool seen = run->no_files && run->result.end == RECORDER_INTERRUPTED;
@@ -269,25 +269,25 @@ static int write_all(struct record_run *run)
 static int record(struct record_run *run)
 {
 	int code = record_settle_options(&run->options, run->called_as);
-	if (code < 0)
+	if (code == PROCEED)
 		code = record_choose_target(run);
-	if (code < 0 && !run->no_files)
+	if (code == PROCEED && !run->no_files)
 		code = record_choose_files(run);
-	if (code < 0)
+	if (code == PROCEED)
 		code = record_choose_types(run);
-	if (code < 0)
+	if (code == PROCEED)
 		code = settle_events(run);
-	if (code < 0 && run->options.live)
+	if (code == PROCEED && run->options.live)
 		code = record_prepare_screen(run);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	record_show_start(run);
 	code = open_all(run);
-	if (code < 0) {
+	if (code == PROCEED) {
 		give_up_privileges(run);
 		code = record_all(run);
 	}
-	if (code < 0)
+	if (code == PROCEED)
 		code = write_all(run);
 	stop_collector(run);
 	record_abandon_files(run);
@@ -301,7 +301,7 @@ int record_main(struct record_run *run, int argc, char **argv)
 		run->streams[fd] = -1;
 	run->command_line = argv;
 	int code = options_parse(run->called_as, argc, argv, &run->options, &run->command);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	profile_init(&run->collected);
 	code = record(run);

@@ -71,12 +71,12 @@ struct record_run {
 
 /* --- record_target.c --- */
 
-/* Who is recorded, by the options: fills in the lists and the title. -1 to go on, else the exit code to leave with. */
+/* Who is recorded, by the options: fills in the lists and the title. PROCEED, or the exit code to leave with. */
 int record_choose_target(struct record_run *run);
 
 /* --- record_types.c: what kinds of profiles --- */
 
-/* By the options. -1 to go on, else the exit code to leave with. */
+/* By the options. PROCEED, or the exit code to leave with. */
 int record_choose_types(struct record_run *run);
 /* What deriving left out. */
 void record_say_derived(const struct record_run *run);
@@ -85,7 +85,7 @@ const struct profile_view *record_first_view(const struct record_run *run);
 /* The profiles that get files of their own. Returns how many there are. */
 size_t record_list_shown(const struct record_run *run, struct record_shown shown[RECORD_SHOWN_MAX]);
 
-/* --- record_files.c: the folder and what is written to it. Those that return int: -1 to go on, else exit code. --- */
+/* --- record_files.c: the folder and what is written to it. Those that return int: PROCEED, or an exit code. --- */
 
 /* Which files, by --format. */
 int record_choose_files(struct record_run *run);
@@ -116,7 +116,7 @@ int record_write_files(struct record_run *run);
 
 /* --- record_screen.c: the full screen of --live and wick top --- */
 
-/* Whether there is a terminal for it, and where a command's output goes meanwhile. -1 to go on, else the exit code. */
+/* Whether there is a terminal for it, and where a command's output goes meanwhile. PROCEED, or the exit code. */
 int record_prepare_screen(struct record_run *run);
 int record_open_screen(struct record_run *run, struct err *err); /* 0 or a code of err */
 /* Gives the screen back and shows what the command has printed meanwhile. */

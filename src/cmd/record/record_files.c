@@ -90,7 +90,7 @@ static int choose_single(struct record_run *run, enum record_file kind)
 				 format);
 	run->single = true;
 	run->files[kind] = true;
-	return -1;
+	return PROCEED;
 }
 
 int record_choose_files(struct record_run *run)
@@ -118,7 +118,7 @@ int record_choose_files(struct record_run *run)
 		run->files[kind] = true;
 		at += length + (at[length] == ',');
 	}
-	return -1;
+	return PROCEED;
 }
 
 /* What root records is of others too, and of the kernel. */
@@ -151,7 +151,7 @@ static int open_place(struct record_run *run)
 	run->place.mode = private_of(run->place.mode);
 	give_to_caller(&run->place);
 	if (run->single)
-		return -1;
+		return PROCEED;
 	struct stat status;
 	int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (run->made_folder ? O_NOFOLLOW : 0);
 	run->place.directory = open(run->folder, flags);
@@ -167,7 +167,7 @@ static int open_place(struct record_run *run)
 	buf_printf(&run->prefix, "%s/", run->folder);
 	run->place.prefix = run->prefix.data;
 	run->place.replace = true;
-	return -1;
+	return PROCEED;
 }
 
 void record_close_folder(struct record_run *run)

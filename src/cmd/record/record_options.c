@@ -235,7 +235,7 @@ static int settle_call_graph(struct record_options *options, const struct comman
 {
 	const char *text = options->call_graph;
 	if (!text)
-		return -1;
+		return PROCEED;
 	size_t i = 0;
 	while (call_graph_choices[i] && !starts_with_word(text, call_graph_choices[i]))
 		i++;
@@ -244,7 +244,7 @@ static int settle_call_graph(struct record_options *options, const struct comman
 	options->capture.call_graph = call_graphs[i];
 	const char *size = strchr(text, ',');
 	if (!size)
-		return -1;
+		return PROCEED;
 	char *end;
 	unsigned long bytes = strtoul(size + 1, &end, 10);
 	bool dwarf = !strcmp(call_graph_choices[i], "dwarf");
@@ -252,7 +252,7 @@ static int settle_call_graph(struct record_options *options, const struct comman
 		return say_usage(called_as, "--call-graph %s: only dwarf takes a size, in bytes from %d to %d", text,
 				 STACK_SIZE_MIN, STACK_SIZE_ASKED_MAX);
 	options->capture.stack_size = bytes < STACK_SIZE_MAX ? (uint32_t)bytes : STACK_SIZE_MAX;
-	return -1;
+	return PROCEED;
 }
 
 /* Milliseconds, as perf has them, unless a unit is given. */
@@ -260,14 +260,14 @@ static int settle_delay(struct record_options *options, const struct command *ca
 {
 	const char *text = options->delay;
 	if (!text)
-		return -1;
+		return PROCEED;
 	char *end;
 	double value = strtod(text, &end);
 	bool seconds = !strcmp(end, "s"), milliseconds = !*end || !strcmp(end, "ms");
 	if (end == text || !(seconds || milliseconds) || !(value >= 0) || value > 1e10)
 		return say_usage(called_as, "--delay must be a time such as 500, 500ms or 2s, not '%s'", text);
 	options->capture.delay = (uint64_t)((seconds ? value : value / 1000) * RECORD_SECOND);
-	return -1;
+	return PROCEED;
 }
 
 /* perf's -t is a list of threads, and no type of profile is a number. */
@@ -296,7 +296,7 @@ static int settle_perf_options(struct record_options *options, const struct comm
 		option_list_add(&options->types, "cpu,offcpu");
 	settle_threads(options);
 	int code = settle_call_graph(options, called_as);
-	return code < 0 ? settle_delay(options, called_as) : code;
+	return code == PROCEED ? settle_delay(options, called_as) : code;
 }
 
 /* A number of the environment; 0: not set. */
@@ -306,27 +306,27 @@ static int environment_number(const struct command *called_as, const char *name,
 	char *end;
 	*ret_value = 0;
 	if (!text || !*text)
-		return -1;
+		return PROCEED;
 	double value = strtod(text, &end);
 	if (*end == 's' && !end[1])
 		end++;
 	if (end == text || *end || !(value > 0) || value > most)
 		return say_usage(called_as, "%s in the environment must be a number, not '%s'", name, text);
 	*ret_value = value;
-	return -1;
+	return PROCEED;
 }
 
 int record_settle_options(struct record_options *options, const struct command *called_as)
 {
 	double duration, frequency;
 	int code = settle_perf_options(options, called_as);
-	if (code < 0)
+	if (code == PROCEED)
 		code = max_memory_apply(options->input.max_memory);
-	if (code < 0)
+	if (code == PROCEED)
 		code = environment_number(called_as, "DURATION", 1e7, &duration);
-	if (code < 0)
+	if (code == PROCEED)
 		code = environment_number(called_as, "SAMPLING_FREQ", 1e6, &frequency);
-	if (code >= 0)
+	if (code != PROCEED)
 		return code;
 	static const struct {
 		double duration, frequency;
@@ -346,5 +346,5 @@ int record_settle_options(struct record_options *options, const struct command *
 	if (!options->capture.frequency)
 		options->capture.frequency = frequency >= 1 ? (uint64_t)frequency : 99;
 	options->capture.stack_size &= ~7u;
-	return -1;
+	return PROCEED;
 }

@@ -26,7 +26,7 @@ static int open_spool(struct record_run *run)
 			run->streams[stream] = fd;
 	if (isatty(STDIN_FILENO)) /* the keys are for the screen */
 		run->streams[STDIN_FILENO] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	return -1;
+	return PROCEED;
 }
 
 int record_prepare_screen(struct record_run *run)
@@ -39,7 +39,7 @@ int record_prepare_screen(struct record_run *run)
 				 "standard output is not a terminal; use wick record, which prints a table at "
 				 "the end");
 	bool prints = isatty(STDIN_FILENO) || isatty(STDOUT_FILENO) || isatty(STDERR_FILENO);
-	return run->command.count && prints ? open_spool(run) : -1;
+	return run->command.count && prints ? open_spool(run) : PROCEED;
 }
 
 int record_open_screen(struct record_run *run, struct err *err)

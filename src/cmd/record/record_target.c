@@ -23,7 +23,7 @@ static int find_user(struct record_run *run)
 	if (!user && (!isdigit((unsigned char)*text) || *end || number >= UINT32_MAX))
 		return say_usage(run->called_as, "user '%s' does not exist", text);
 	run->user = (uid_t)number;
-	return -1;
+	return PROCEED;
 }
 
 /*
@@ -50,11 +50,11 @@ static int check_one_kind(const struct record_run *run)
 			first = kinds[i].name;
 	}
 	if (run->command.count)
-		return -1;
+		return PROCEED;
 	if (!first)
 		return say_usage(run->called_as,
 				 "no target; use -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a");
-	return -1;
+	return PROCEED;
 }
 
 /* Who names nothing to wick top wants to see everything. */
@@ -63,7 +63,7 @@ static int choose_system(struct record_run *run)
 	struct capture_limits limits = capture_limits_read();
 	run->options.capture.whole_system = true;
 	if (limits.whole_system)
-		return -1;
+		return PROCEED;
 	struct system system = system_this();
 	say_error("permission denied for the whole system: %s, or record a process with -p PID", denied_step(&system));
 	return EXIT_FAILED;
@@ -103,12 +103,12 @@ int record_choose_target(struct record_run *run)
 		options->capture.whole_system = true;
 	if (options->capture.cpus && !some)
 		options->capture.whole_system = true;
-	int code = run->no_files && !some && !options->capture.whole_system ? choose_system(run) : -1;
-	if (code < 0)
+	int code = run->no_files && !some && !options->capture.whole_system ? choose_system(run) : PROCEED;
+	if (code == PROCEED)
 		code = check_one_kind(run);
-	if (code < 0 && options->user)
+	if (code == PROCEED && options->user)
 		code = find_user(run);
-	if (code < 0)
+	if (code == PROCEED)
 		make_title(run);
 	return code;
 }

@@ -25,7 +25,7 @@ int record_choose_types(struct record_run *run)
 						 "be used");
 	if (options->capture.max_block && options->capture.max_block < options->capture.min_block)
 		return say_usage(run->called_as, "--max-block is less than --min-block");
-	return -1;
+	return PROCEED;
 }
 
 void record_say_derived(const struct record_run *run)
