@@ -1,5 +1,6 @@
 #include "engine/engine_source.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "capture/open_event.h"
 #include "event/merge.h"
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define COUNT_EVERY 250000000ull /* nanoseconds */
@@ -263,21 +263,14 @@ static int deliver(void *context, uint64_t number, const struct event_sink *sink
 
 /* --- counts --- */
 
-static uint64_t nanoseconds(clockid_t clock)
-{
-	struct timespec time;
-	clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
-}
-
 static int count(struct engine_source *source, const struct event_sink *sink, bool last)
 {
-	uint64_t now = nanoseconds(CLOCK_MONOTONIC), cpu = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t now = clock_now(), cpu = clock_read(CLOCK_THREAD_CPUTIME_ID);
 	if (!last && now < source->count_at)
 		return 0;
 	int result = engine_counts(source->engine, sink, last);
 	source->counted = now;
-	uint64_t wait = (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - cpu) * COUNT_SHARE;
+	uint64_t wait = (clock_read(CLOCK_THREAD_CPUTIME_ID) - cpu) * COUNT_SHARE;
 	wait = wait > source->every ? wait : source->every;
 	source->count_at = now + (wait < COUNT_EVERY_MAX ? wait : COUNT_EVERY_MAX);
 	return result;

@@ -1,7 +1,7 @@
 /* Records of several sources in one order of time. */
 #include "event/merge.h"
 
-#include <time.h>
+#include "base/clock.h"
 
 #define NUMBER_MASK ((1ull << MERGE_NUMBER_BITS) - 1)
 #define ROUND_MIN 20000000ull /* nanoseconds */
@@ -45,16 +45,9 @@ bool merge_next_waiting(const struct merge *merge, size_t *at, uint64_t *ret_num
 	return false;
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
-}
-
 static void look(struct merge *merge)
 {
-	merge->until = now();
+	merge->until = clock_now();
 	for (merge->current = 0; merge->current < merge->source_count; merge->current++) {
 		const struct source *source = &merge->sources[merge->current];
 		if (source->ops->look)
@@ -90,7 +83,7 @@ static int deliver(struct merge *merge, const struct event_sink *sink, uint64_t 
 /* Who is told at once may be in a hurry: rounds then follow faster than a record gets into its buffer. */
 static void move_limit(struct merge *merge)
 {
-	uint64_t time = now();
+	uint64_t time = clock_now();
 	if (merge->early.take && time < merge->limit_set + ROUND_MIN)
 		return;
 	merge->limit = merge->largest_time;

@@ -1,6 +1,7 @@
 /* Opening a recorder: what is recorded, by which events and which engine, and what it waits for. */
 #include "arch/native.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/memory_limit.h"
 #include "bpf/layout.h"
 #include "capture/pmu.h"
@@ -15,7 +16,6 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MEMBERS_FREQUENCY_MAX 4000
@@ -334,13 +334,10 @@ static void watch_cpus(struct recorder *recorder)
 {
 	const struct capture_events *events = recorder->options.events;
 	bool on_cpus = target_is_by_cpu(&recorder->target);
-	struct timespec time;
 	for (size_t i = 0; i < events->count; i++)
 		on_cpus = on_cpus || events->items[i].by_cpu || events->items[i].everywhere;
-	clock_gettime(CLOCK_MONOTONIC, &time);
 	if (on_cpus)
-		hotplug_open(&recorder->hotplug, &recorder->target, recorder->options.cpus,
-			     (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec);
+		hotplug_open(&recorder->hotplug, &recorder->target, recorder->options.cpus, clock_now());
 }
 
 /* --- opening, step by step --- */

@@ -1,5 +1,6 @@
 /* The recording itself: from the first sample to the end. recorder_open.c is what comes before and after. */
 #include "base/buf.h"
+#include "base/clock.h"
 #include "capture/existing.h"
 #include "event/source_facts.h"
 #include "recorder/recorder_private.h"
@@ -14,22 +15,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SHORT_ROUND_MS 4 /* where stacks have to be read before they change */
 #define ROUND_MS 100 /* between two looks at rings that did not fill up */
 #define LONG_ROUND_MS 250 /* of a whole system, where processes come and go all the time and map the same files */
-#define SECOND 1000000000ull
 #define MILLISECOND 1000000ull
 #define READER_PRIORITY (-10)
-
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
-}
 
 static int count_sample(struct recorder *recorder, const struct event_sample *sample)
 {
@@ -175,12 +167,12 @@ static void begin_samples(struct recorder *recorder)
 	struct sleepers *sleepers =
 		recorder_lists_sleepers(recorder) ? sleepers_note(all ? NULL : target->pids, target->pid_count) : NULL;
 	struct event_sink existing = event_tee_sink(&recorder->existing);
-	enable(recorder, SOURCE_SAMPLING, now());
+	enable(recorder, SOURCE_SAMPLING, clock_now());
 	cpu_time_run(&recorder->cpu_time, true);
-	emit_cpu_time(recorder, now(), 0);
+	emit_cpu_time(recorder, clock_now(), 0);
 	recorder->samples_on = true;
 	if (recorder->derive)
-		derive_begin(recorder->derive, now());
+		derive_begin(recorder->derive, clock_now());
 	if (sleepers && recorder->engine)
 		engine_registers(recorder->engine, sleepers_registers, sleepers);
 	if (sleepers)
@@ -191,7 +183,7 @@ static void begin_samples(struct recorder *recorder)
 
 static void keep_time(struct recorder *recorder)
 {
-	uint64_t passed = now() - recorder->started, delay = recorder->options.delay;
+	uint64_t passed = clock_now() - recorder->started, delay = recorder->options.delay;
 	if (!recorder->samples_on && passed >= delay)
 		begin_samples(recorder);
 	recorder->progress.elapsed = passed > delay ? passed - delay : 0;
@@ -209,7 +201,7 @@ static void apply_control(struct recorder *recorder)
 	bool pause = atomic_load(&control->pause);
 	if (pause == recorder->paused || !recorder->samples_on)
 		return;
-	enable(recorder, pause ? SOURCE_PAUSED : SOURCE_SAMPLING, now());
+	enable(recorder, pause ? SOURCE_PAUSED : SOURCE_SAMPLING, clock_now());
 	cpu_time_run(&recorder->cpu_time, !pause);
 	recorder->paused = pause;
 }
@@ -239,7 +231,7 @@ static int drain(struct recorder *recorder, bool last)
 static int wait_and_drain(struct recorder *recorder)
 {
 	struct epoll_event events[16];
-	int count = epoll_wait(recorder->epoll, events, 16, patience(recorder, now()));
+	int count = epoll_wait(recorder->epoll, events, 16, patience(recorder, clock_now()));
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.u64 == WAKE_SIGNAL)
 			take_signal(recorder);
@@ -250,10 +242,10 @@ static int wait_and_drain(struct recorder *recorder)
 	keep_time(recorder);
 	apply_control(recorder);
 	report_stopped(recorder);
-	hotplug_check(&recorder->hotplug, now(), reopen_cpu, recorder);
+	hotplug_check(&recorder->hotplug, clock_now(), reopen_cpu, recorder);
 	if (recorder->done)
 		return 0; /* finish() does the rest */
-	uint64_t drained = now();
+	uint64_t drained = clock_now();
 	int result = drain(recorder, false);
 	recorder->progress.until = recorder->merge.until;
 	if (ring_source_hurries(&recorder->rings, drained) && drained - recorder->rounded < ROUND_MS * MILLISECOND)
@@ -272,12 +264,12 @@ static int begin(struct recorder *recorder, struct recorder_result *result, stru
 	bool on_exec = options->command && !recorder->target.clock && !options->delay;
 	struct event_sink existing = event_tee_sink(&recorder->existing);
 	if (!on_exec)
-		enable(recorder, SOURCE_TRACKING, now());
+		enable(recorder, SOURCE_TRACKING, clock_now());
 	int code = emit_existing(recorder, &existing);
 	if (on_exec)
-		enable(recorder, SOURCE_ON_EXEC, now());
+		enable(recorder, SOURCE_ON_EXEC, clock_now());
 	recorder->samples_on = on_exec;
-	recorder->started = now();
+	recorder->started = clock_now();
 	if (on_exec)
 		emit_cpu_time(recorder, recorder->started, 0);
 	if (code >= 0)
@@ -301,7 +293,7 @@ static uint64_t time_of_command(const struct recorder *recorder)
 	if (!command || recorder->options.delay || !recorder->options.inherit ||
 	    syscall(SYS_waitid, P_PID, command, &info, WEXITED | WNOHANG | WNOWAIT, &usage) || info.si_pid != command)
 		return 0;
-	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * SECOND +
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * CLOCK_SECOND +
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
@@ -344,7 +336,7 @@ static int finish(struct recorder *recorder, uint64_t ended)
 static void report_offline(struct recorder *recorder)
 {
 	CLEANUP_BUF struct buf text = {0};
-	hotplug_describe(&recorder->hotplug, now(), &text);
+	hotplug_describe(&recorder->hotplug, clock_now(), &text);
 	if (text.size)
 		recorder_note(recorder, "%s", text.data);
 }
@@ -464,7 +456,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, const
 	int code = begin(recorder, &result, err);
 	while (code >= 0 && !recorder->done)
 		code = wait_and_drain(recorder);
-	result.ended = now();
+	result.ended = clock_now();
 	report_offline(recorder);
 	enable(recorder, SOURCE_ENDED, result.ended);
 	cpu_time_run(&recorder->cpu_time, false);
