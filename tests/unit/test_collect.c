@@ -1,9 +1,9 @@
 /* Events → profile. The code that is sampled is just-in-time code with a perf map, so that no ELF file is needed. */
+#include "arch/arch.h"
 #include "collect/live_profile.h"
 #include "symbolize/remedies.h"
 #include "unit.h"
 
-#include <asm/perf_regs.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -675,7 +675,6 @@ static void frames_of_all_kinds_cross_in_words(void **state)
 	}
 }
 
-#ifdef __x86_64__
 /* A stack of frame pointers from `sp` up, `frames` of them, that all return to the same place in outer(). */
 static size_t make_stack(uint64_t *stack, uint64_t sp, size_t frames)
 {
@@ -710,11 +709,11 @@ static void a_stack_copy_that_ends_is_continued_by_the_call_chain(void **state)
 	uint64_t stack[2 * COPIED], registers[] = {sp /* rbp */, sp, INNER};
 	size_t size = make_stack(stack, sp, COPIED);
 	uint64_t chain[] = {(uint64_t)PERF_CONTEXT_USER, INNER, OUTER, OUTER, OUTER, OUTER, OUTER, OUTER, MAIN};
-	struct run *run = start(&(struct collect_options){.threads = 1});
+	struct run *run = start(&(struct collect_options){.threads = 1, .machine = &arch_x86_64});
 	struct event_sample sample = sample_of(run, chain, RECURSION + 3);
 	sample.user = (struct event_registers){
 		.abi = PERF_SAMPLE_REGS_ABI_64,
-		.mask = 1u << PERF_REG_X86_BP | 1u << PERF_REG_X86_SP | 1u << PERF_REG_X86_IP,
+		.mask = 7u << 6, /* rbp, rsp, rip */
 		.values = registers,
 	};
 	sample.stack = (const uint8_t *)stack;
@@ -728,7 +727,24 @@ static void a_stack_copy_that_ends_is_continued_by_the_call_chain(void **state)
 	assert_int_equal(run->profile.quality.truncated, 1);
 	end(run);
 }
-#endif
+
+/* On any machine, as far as its files are there; here frame pointers lead up. */
+static void stack_copies_of_aarch64_are_unwound(void **state)
+{
+	(void)state;
+	const uint64_t sp = 0xffffc0000000;
+	uint64_t stack[6], registers[] = {sp /* x29 */, sp, INNER};
+	size_t size = make_stack(stack, sp, 3);
+	struct run *run = start(&(struct collect_options){.threads = 1, .machine = &arch_aarch64});
+	stack[4] = stack[5] = 0;
+	TAKE(run, USER_CHAIN(INNER), s->user.abi = PERF_SAMPLE_REGS_ABI_64,
+	     s->user.mask = 1ull << 29 | 1ull << 31 | 1ull << 32, s->user.values = registers,
+	     s->stack = (const uint8_t *)stack, s->stack_size = size);
+	finish(run);
+	expect(run, "a_b:c;outer;outer;inner 10\n");
+	assert_int_equal(run->profile.quality.truncated, 0);
+	end(run);
+}
 
 /* The workers take their time: looks until `samples` have been counted. */
 static void look(struct live *live, uint64_t now, uint64_t samples)
@@ -847,10 +863,9 @@ int main(void)
 		cmocka_unit_test(frames_of_all_kinds_cross_in_words),
 		cmocka_unit_test(code_that_is_compiled_while_watching_has_a_name),
 		cmocka_unit_test(a_recording_can_be_watched_while_it_goes_on),
-#ifdef __x86_64__
 		cmocka_unit_test(registers_of_another_machine_are_left_alone),
 		cmocka_unit_test(a_stack_copy_that_ends_is_continued_by_the_call_chain),
-#endif
+		cmocka_unit_test(stack_copies_of_aarch64_are_unwound),
 	};
 	return cmocka_run_group_tests_name("collect", tests, write_map, remove_map);
 }
