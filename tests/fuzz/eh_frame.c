@@ -27,7 +27,7 @@ static void walk(struct unwind_table *table, const uint8_t *data, size_t size, u
 	struct unwind_registers registers = {
 		.sp = 0x10000, .fp = 0x10000 + seed % (size + 1), .known = (uint32_t)seed, .kind = table->arch->kind};
 	registers.ip = table->rows.base + (seed >> 8) % ((uint64_t)table->rows.pages << table->rows.shift);
-	for (size_t i = 0; i < 17; i++)
+	for (size_t i = 0; i < ARCH_REGISTERS_MAX; i++)
 		registers.other[i] = 0x10000 + hash_u64(seed + i) % (size + 64);
 	struct unwind_space space = {
 		.context = table,

@@ -17,10 +17,11 @@ static void use(struct unwind_table *table, const uint8_t *data, size_t size)
 	uint64_t addresses[64];
 	enum unwind_end end;
 	for (uint64_t i = 0; i < 512; i++) {
-		struct unwind_registers registers = {.sp = 0x10000, .fp = 0x10040, .known = 0x1ffff};
+		struct unwind_registers registers = {
+			.sp = 0x10000, .fp = 0x10040, .known = UINT32_MAX, .kind = table->arch->kind};
 		uint64_t offset = i < 256 ? hash_u64(i) % ((uint64_t)table->rows.pages << table->rows.shift) : i - 300;
 		registers.ip = table->rows.base + offset;
-		for (size_t j = 0; j < 17; j++)
+		for (size_t j = 0; j < ARCH_REGISTERS_MAX; j++)
 			registers.other[j] = 0x10000 + hash_u64(i + j) % (size + 64);
 		size_t count = unwind_stack(&space, &registers, addresses, NULL, 64, &end);
 		if (count < 1 || count > 64)
