@@ -1,3 +1,4 @@
+/* The BPF programs: entry points that take samples, and records of tasks and waits. */
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* What wick loads into the kernel: one object, whose programs share maps and unwinder. */
 #include <linux/bpf.h>

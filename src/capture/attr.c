@@ -1,3 +1,4 @@
+/* Sets the common attributes of events: stacks, registers, side-band records. */
 #include "capture/attr.h"
 
 #include "arch/native.h"

@@ -1,3 +1,4 @@
+/* Reads build IDs of mapped files, and remembers them by file and by path. */
 #include "capture/build_ids.h"
 
 #include "base/clock.h"

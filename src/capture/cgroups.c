@@ -1,3 +1,4 @@
+/* Lists the cgroup hierarchy for the ids that samples carry. */
 #include "capture/cgroups.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Parses names of events into attributes. */
 #include "capture/events.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Reads the running processes from /proc, and emits them as records. */
 #include "capture/existing.h"
 
 #include "base/mem.h"

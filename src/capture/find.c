@@ -1,3 +1,4 @@
+/* Finds processes by name, their descendants, and cgroups by path. */
 #include "capture/find.h"
 
 #include "base/bisect.h"

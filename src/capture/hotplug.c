@@ -1,3 +1,4 @@
+/* Watches a counter per CPU, and reports CPUs whose events have to be opened again. */
 #include "capture/hotplug.h"
 
 #include "base/mem.h"

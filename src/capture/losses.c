@@ -1,3 +1,4 @@
+/* Reads the counts of lost records per event, and separates samples from other records. */
 #include "capture/losses.h"
 
 #include "base/mem.h"

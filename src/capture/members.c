@@ -1,3 +1,4 @@
+/* The set of recorded processes or threads, and the choice of samples by it. */
 #include "capture/members.h"
 
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* Opens perf events, and explains failures. */
 #include "capture/open_event.h"
 
 #include "system/denied.h"

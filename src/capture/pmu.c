@@ -1,3 +1,4 @@
+/* Reads the formats of tracepoints and PMU events from tracefs and sysfs. */
 #include "capture/pmu.h"
 
 #include "symbol/elf_symbols.h"

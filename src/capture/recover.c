@@ -1,3 +1,4 @@
+/* Compares processes in /proc with what the records said, and emits the differences. */
 #include "capture/recover.h"
 
 #include "base/clock.h"

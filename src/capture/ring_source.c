@@ -1,3 +1,4 @@
+/* Reads the perf rings as a source, and chooses and completes their samples. */
 #include "capture/ring_source.h"
 
 #include "event/merge.h"

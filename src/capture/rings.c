@@ -1,3 +1,4 @@
+/* Maps the rings of all CPUs, opens their events, and reads records from them. */
 #include "capture/rings.h"
 
 #include "capture/rings_private.h"

@@ -1,3 +1,4 @@
+/* Reads stack memory beyond the copies in samples, and adds it to later samples. */
 #include "capture/tails.h"
 
 #include "base/clock.h"

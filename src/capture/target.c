@@ -1,3 +1,4 @@
+/* Builds a target from processes, threads, a cgroup or CPUs, and starts its command. */
 #include "capture/target.h"
 
 #include "base/buf.h"

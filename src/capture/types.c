@@ -1,3 +1,4 @@
+/* Adds the events that a profile type needs. */
 #include "capture/types.h"
 
 #include "base/buf.h"

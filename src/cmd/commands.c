@@ -1,3 +1,4 @@
+/* The rows of commands, and suggestions for misspelled ones. */
 #include "base/text.h"
 #include "cmd/help.h"
 

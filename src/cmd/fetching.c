@@ -1,3 +1,4 @@
+/* Messages about downloads from debuginfod. */
 #include "cmd/fetching.h"
 
 #include "base/mem.h"

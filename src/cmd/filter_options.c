@@ -1,3 +1,4 @@
+/* Parses the options of filters. */
 #include "cmd/filter_options.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* `wick fold`: writes a profile as folded stacks. */
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/perf_rows.h"

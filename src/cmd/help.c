@@ -1,3 +1,4 @@
+/* Prints the help of commands from their tables. */
 #include "cmd/help.h"
 
 #include "base/term.h"

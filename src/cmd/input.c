@@ -1,3 +1,4 @@
+/* Opens the inputs of a command and loads them into one profile. */
 #include "cmd/input.h"
 
 #include "base/text.h"

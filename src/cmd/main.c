@@ -1,3 +1,4 @@
+/* The program: selects the command, sets signals, and ends on lack of memory. */
 #include "base/fullscreen.h"
 #include "cmd/help.h"
 #include "cmd/max_memory.h"

@@ -1,3 +1,4 @@
+/* Parses and applies --max-memory. */
 #include "cmd/max_memory.h"
 
 #include "base/mem.h"

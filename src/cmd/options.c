@@ -1,3 +1,4 @@
+/* Parses the command line with the tables of a command. */
 #include "base/text.h"
 #include "cmd/help.h"
 

@@ -1,3 +1,4 @@
+/* Reads a perf.data file through the collector, and reports its quality. */
 #include "cmd/read_recording.h"
 
 #include "base/outfile.h"

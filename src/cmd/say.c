@@ -1,3 +1,4 @@
+/* Prints messages to standard error. */
 #include "base/text.h"
 #include "cmd/command.h"
 

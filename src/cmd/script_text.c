@@ -1,3 +1,4 @@
+/* Writes samples as `perf script` does. */
 #include "cmd/script_text.h"
 
 #include "base/hash.h"

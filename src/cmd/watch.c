@@ -1,3 +1,4 @@
+/* The thread that refreshes the full screen during a recording. */
 #include "cmd/watch.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* Derives advice from what a recording lacks. */
 #include "collect/advice.h"
 
 #include <inttypes.h>

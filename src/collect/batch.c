@@ -1,3 +1,4 @@
+/* Copies samples into batches, and the queue between reader and workers. */
 #include "collect/batch.h"
 
 #include <pthread.h>

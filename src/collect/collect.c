@@ -1,3 +1,4 @@
+/* The collector: follows processes, hands batches to workers, and merges their traces. */
 #include "collect/collect.h"
 
 #include "base/hash.h"

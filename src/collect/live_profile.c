@@ -1,3 +1,4 @@
+/* Keeps a profile of a running recording up to date. */
 #include "collect/live_profile.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Unwinds one sample, and assigns its addresses to modules. */
 #include "collect/stack.h"
 
 #include "base/hash.h"

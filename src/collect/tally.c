@@ -1,3 +1,4 @@
+/* Adds the stack of a sample to the trace of a worker. */
 #include "collect/tally.h"
 
 #include "symbolize/rules.h"

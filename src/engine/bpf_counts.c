@@ -1,3 +1,4 @@
+/* Combines the counts in BPF maps with the stacks of records into samples. */
 #include "engine/bpf_counts.h"
 
 #include "base/clock.h"

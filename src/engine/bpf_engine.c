@@ -1,3 +1,4 @@
+/* Implements engine.h: loads programs, attaches events, and reads the ring buffer. */
 #include "engine/engine.h"
 
 #include "engine/bpf_counts.h"

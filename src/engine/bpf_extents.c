@@ -1,3 +1,4 @@
+/* First-fit allocation of ranges. */
 #include "engine/bpf_extents.h"
 
 #include "base/bisect.h"

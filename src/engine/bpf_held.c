@@ -1,3 +1,4 @@
+/* The copies of stacks by thread, within a memory limit. */
 #include "engine/bpf_held.h"
 
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* Sizes the maps, sets the constants, loads the programs, and explains failures. */
 #include "engine/bpf_load.h"
 
 #include "base/mem.h"

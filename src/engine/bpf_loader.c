@@ -1,3 +1,4 @@
+/* The thread that builds unwind tables, most requested modules first. */
 #include "engine/bpf_loader.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Splits an unwind table into slabs, and converts its rows and rules. */
 #include "engine/bpf_parts.h"
 
 #include <string.h>

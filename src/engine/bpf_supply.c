@@ -1,3 +1,4 @@
+/* Follows the mappings of sampled processes, and fills and evicts unwind tables. */
 #include "engine/bpf_supply.h"
 
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* Reads the names of loaded BPF programs from the kernel. */
 #include "engine/bpf_symbols.h"
 
 #include "base/mem.h"

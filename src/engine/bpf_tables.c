@@ -1,3 +1,4 @@
+/* Owns the slabs and mapping lists in kernel memory, and reuses them a round later. */
 #include "engine/bpf_tables.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* Reads the CPU time of members from a BPF task iterator. */
 #include "engine/bpf_times.h"
 
 #include "base/mem.h"

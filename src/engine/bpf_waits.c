@@ -1,3 +1,4 @@
+/* Adds threads to the map of waits, and reads their times at the end. */
 #include "engine/bpf_waits.h"
 
 #include "base/mem.h"

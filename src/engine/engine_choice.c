@@ -1,3 +1,4 @@
+/* Compares the kernel, its memory and the events with what the BPF engine needs. */
 #include "engine/engine_choice.h"
 
 #include "base/memory_limit.h"

@@ -1,3 +1,4 @@
+/* Marks the events that the BPF engine takes, and describes them to it. */
 #include "engine/engine_events.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Opens the perf events of the BPF engine, and reads its records and counts as a source. */
 #include "engine/engine_source.h"
 
 #include "base/clock.h"

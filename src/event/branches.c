@@ -1,3 +1,4 @@
+/* Converts LBR call stacks to call chains. */
 #include "event/branches.h"
 
 size_t branches_chain_most(const struct event_sample *sample)

@@ -1,3 +1,4 @@
+/* Turns counter values and fields of samples into weights. */
 #include "event/derive.h"
 
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* Counts samples, threads and CPU time of a recording. */
 #include "event/measure.h"
 
 void measure_time(struct measure *measure, uint64_t time)

@@ -1,3 +1,4 @@
+/* Follows each thread through its switches, and emits a sample per wait. */
 #include "event/offcpu.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Merges sorted runs of records by time. */
 #include "event/order.h"
 
 #include <string.h>

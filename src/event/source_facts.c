@@ -1,3 +1,4 @@
+/* Derives what samples mean from the attributes of their event. */
 #include "event/source_facts.h"
 
 #include "profile/view.h"

@@ -1,3 +1,4 @@
+/* Passes each record to two sinks. */
 #include "event/tee.h"
 
 /* A failure of the first keeps the record from the second. */

@@ -1,3 +1,4 @@
+/* Parses the format of a tracepoint, and reads fields of its raw data. */
 #include "event/trace_fields.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Opens the perf map and jitdump of a process, and reads JIT code from its memory. */
 #include "module/jit.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* Caches roots, paths and build IDs of files of live processes. */
 #include "module/live_files.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Opens symbols and unwind tables of modules on demand, and converts addresses. */
 #include "module/module_code.h"
 
 #include "base/mem.h"

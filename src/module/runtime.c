@@ -1,3 +1,4 @@
+/* Recognizes language runtimes by the path of their executable. */
 #include "module/runtime.h"
 
 #include <ctype.h>

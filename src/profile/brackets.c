@@ -1,3 +1,4 @@
+/* Follows the nesting of brackets in a function name. */
 #include "profile/brackets.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Matches two sets of profiles, and tests the change of each function. */
 #include "profile/diff.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Adds up sums and squares of repeated runs. */
 #include "profile/diff_runs.h"
 
 #include "profile/functions.h"

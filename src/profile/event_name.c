@@ -1,3 +1,4 @@
+/* Parses modifiers and forms of event names. */
 #include "profile/event_name.h"
 
 #include <string.h>

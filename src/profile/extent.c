@@ -1,3 +1,4 @@
+/* Writes duration, threads and CPU time of a recording as text. */
 #include "profile/extent.h"
 
 #include "base/text.h"

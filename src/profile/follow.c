@@ -1,3 +1,4 @@
+/* Translates new ids of one profile to those of another. */
 #include "profile/follow.h"
 
 void profile_follower_release(struct profile_follower *follower)

@@ -1,3 +1,4 @@
+/* Adds up self and total weight per function, module, thread or process. */
 #include "profile/functions.h"
 
 #include "base/buf.h"

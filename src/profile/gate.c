@@ -1,3 +1,4 @@
+/* Parses thresholds, and checks the rows of a comparison. */
 #include "profile/gate.h"
 
 #include "profile/match.h"

@@ -1,3 +1,4 @@
+/* Adds samples to rows of functions and their processes. */
 #include "profile/hot_functions.h"
 
 #include "base/hash.h"

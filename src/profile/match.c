@@ -1,3 +1,4 @@
+/* Matches names and ids with the lists of a filter. */
 #include "profile/match.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Classifies modules by their path. */
 #include "profile/module.h"
 
 #include <ctype.h>

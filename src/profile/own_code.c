@@ -1,3 +1,4 @@
+/* Removes frames of system libraries from the stacks of waits. */
 #include "profile/own_code.h"
 
 #include "base/buf.h"

@@ -1,3 +1,4 @@
+/* Interns strings, functions, frames, stacks and threads, and adds samples. */
 #include "profile/profile.h"
 
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* Merges the counters of quality, and writes them as text and advice. */
 #include "profile/quality.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* Renames functions of one profile to the names that another one uses. */
 #include "profile/reconcile.h"
 
 #include "base/buf.h"

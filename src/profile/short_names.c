@@ -1,3 +1,4 @@
+/* Chooses the shortest form of each name that is still distinct. */
 #include "profile/short_names.h"
 
 #include "base/buf.h"

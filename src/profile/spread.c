@@ -1,3 +1,4 @@
+/* Fits the usual variance of functions, and tests a change against it. */
 #include "profile/spread.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Distributions and tests. */
 #include "profile/statistics.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Removes parameters and other details from function names. */
 #include "profile/tidy.h"
 
 #include "profile/brackets.h"

@@ -1,3 +1,4 @@
+/* Makes the labels of frames and threads in a call tree. */
 #include "profile/tree_labels.h"
 
 #include "base/buf.h"

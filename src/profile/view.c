@@ -1,3 +1,4 @@
+/* The rows of views, and the change of a profile into one of them. */
 #include "profile/view.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Opens counters of task-clock on the target, and adds them up. */
 #include "recorder/cpu_time.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Reads the stacks of waiting threads from /proc at the start of a recording. */
 #include "recorder/sleepers.h"
 
 #include "base/buf.h"

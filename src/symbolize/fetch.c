@@ -1,3 +1,4 @@
+/* Orders modules by weight, and downloads their debug files. */
 #include "symbolize/fetch.h"
 
 #include "base/mem.h"

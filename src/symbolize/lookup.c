@@ -1,3 +1,4 @@
+/* Sorts frames by module, and looks them up on all cores. */
 #include "symbolize/lookup.h"
 
 #include "base/hash.h"

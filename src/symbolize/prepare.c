@@ -1,3 +1,4 @@
+/* The thread that opens files and builds symbol tables during a recording. */
 #include "symbolize/prepare.h"
 
 #include "base/mem.h"

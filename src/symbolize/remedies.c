@@ -1,3 +1,4 @@
+/* The thread that finds out what would give modules names. */
 #include "symbolize/remedies.h"
 
 static void *work(void *context)

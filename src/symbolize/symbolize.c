@@ -1,3 +1,4 @@
+/* Names the frames of traces, and builds the profile of their stacks. */
 #include "base/text.h"
 #include "symbolize/lookup.h"
 #include "symbolize/rules.h"

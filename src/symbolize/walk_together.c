@@ -1,3 +1,4 @@
+/* Walks several traces as one tree of named stacks. */
 #include "symbolize/walk_together.h"
 
 #define FEW 16 /* are sorted by insertion */

@@ -1,3 +1,4 @@
+/* Parses CIEs and FDEs, and sorts the functions that they describe. */
 #include "unwind/cfi.h"
 
 #include "base/hash.h"

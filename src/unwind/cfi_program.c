@@ -1,3 +1,4 @@
+/* Runs the programs of CIEs and FDEs. */
 #include "unwind/cfi.h"
 
 #include "unwind/dwarf_op.h"

@@ -1,3 +1,4 @@
+/* Finds the functions of undescribed code, and collects their rules. */
 #include "unwind/derive_function.h"
 
 #include "base/mem.h"

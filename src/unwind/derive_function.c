@@ -1,3 +1,4 @@
+/* Follows the paths of one function, block by block. */
 #include "unwind/derive_function.h"
 
 #include "base/bisect.h"

@@ -1,3 +1,4 @@
+/* Applies instructions to what is known about registers and stack. */
 #include "unwind/derive_state.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Evaluates DWARF expressions, and recognizes simple ones. */
 #include "unwind/expression.h"
 
 #include "base/cursor.h"

@@ -1,3 +1,4 @@
+/* Reads functions and stack deltas from .gopclntab. */
 #include "unwind/go.h"
 
 #include "symbol/elf_symbols.h"

@@ -1,3 +1,4 @@
+/* Numbers the distinct rules of a table. */
 #include "unwind/rules.h"
 
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* Builds the rows of an unwind table, and looks addresses up in them. */
 #include "unwind/table.h"
 
 #include "base/buf.h"

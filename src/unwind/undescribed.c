@@ -1,3 +1,4 @@
+/* Finds the gaps in call frame information, and derives rules for them. */
 #include "unwind/undescribed.h"
 
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* Chooses the output files of a recording by option, ending and format. */
 #include "base/parallel.h"
 #include "cmd/record/record.h"
 

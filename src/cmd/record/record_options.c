@@ -1,3 +1,4 @@
+/* The options of `wick record`: defaults, and what follows from combinations. */
 #include "cmd/record/record_options.h"
 
 #include "profile/types.h"

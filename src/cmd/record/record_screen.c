@@ -1,3 +1,4 @@
+/* Keeps the output of a recorded command away from the full screen. */
 #include "base/fullscreen.h"
 #include "cmd/record/record.h"
 

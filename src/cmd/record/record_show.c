@@ -1,3 +1,4 @@
+/* Messages of `wick record` at the start, during and at the end of a recording. */
 #include "base/term.h"
 #include "base/text.h"
 #include "cmd/record/record.h"

@@ -1,3 +1,4 @@
+/* Builds the target of `wick record` from its options and arguments. */
 #include "cmd/record/record.h"
 #include "system/denied.h"
 #include "system/limits.h"

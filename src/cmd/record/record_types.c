@@ -1,3 +1,4 @@
+/* Chooses the profile types and events of `wick record`. */
 #include "base/text.h"
 #include "cmd/record/record.h"
 #include "profile/view.h"
