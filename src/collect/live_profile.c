@@ -81,9 +81,9 @@ static void name_news(struct live *live)
 		sample.stack = stack.stack;
 		if (live->viewer && !profile_viewer_move(live->viewer, &sample))
 			continue;
-		label_set_id labels = profile_copy_label_set(&live->profile, &live->trace.label_sets,
-							     &live->trace.strings,
-							     label_column_get(&live->news.labels, i));
+		label_set_id labels = label_sets_copy(&live->profile.label_sets, &live->profile.strings,
+						      &live->trace.label_sets, &live->trace.strings,
+						      label_column_get(&live->news.labels, i));
 		symbolizer_count(&live->profile, sample.value, sample.count, &stack);
 		profile_add_labeled(&live->profile, sample, labels);
 		label_column_set(&live->news.labels, kept, labels);

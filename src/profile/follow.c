@@ -91,8 +91,8 @@ static void follow_labels(struct profile_follower *to, struct profile *into, con
 {
 	ROOM(to, labels, label_capacity, label_sets_count(&from->label_sets));
 	for (; to->label_count < label_sets_count(&from->label_sets); to->label_count++)
-		to->labels[to->label_count] =
-			profile_copy_label_set(into, &from->label_sets, &from->strings, (label_set_id)to->label_count);
+		to->labels[to->label_count] = label_sets_copy(&into->label_sets, &into->strings, &from->label_sets,
+							      &from->strings, (label_set_id)to->label_count);
 }
 
 void profile_follow_names(struct profile_follower *follower, struct profile *into, const struct profile *from)

@@ -92,6 +92,26 @@ label_set_id label_sets_with(struct label_sets *sets, const struct strpool *stri
 	return intern(sets, first);
 }
 
+static str_id copy_string(struct strpool *into, const struct strpool *from, str_id id)
+{
+	return strpool_add(into, strpool_text(from, id), strpool_length(from, id));
+}
+
+label_set_id label_sets_copy(struct label_sets *into, struct strpool *strings, const struct label_sets *from,
+			     const struct strpool *from_strings, label_set_id id)
+{
+	size_t first = into->label_count, count;
+	const struct label *labels = label_sets_get(from, id, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct label label = {
+			.key = copy_string(strings, from_strings, labels[i].key),
+			.value = copy_string(strings, from_strings, labels[i].value),
+		};
+		put(into, strings, first, label);
+	}
+	return intern(into, first);
+}
+
 const struct label *label_sets_get(const struct label_sets *sets, label_set_id id, size_t *ret_count)
 {
 	*ret_count = id == LABEL_SET_EMPTY ? 0 : sets->ranges[id - 1].count;

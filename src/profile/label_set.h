@@ -40,6 +40,9 @@ label_set_id label_sets_add(struct label_sets *sets, const struct strpool *strin
 /* The set `id` with one more label, or with another value of it. */
 label_set_id label_sets_with(struct label_sets *sets, const struct strpool *strings, label_set_id id,
 			     struct label label);
+/* Finds or adds the set `id` of another store. */
+label_set_id label_sets_copy(struct label_sets *into, struct strpool *strings, const struct label_sets *from,
+			     const struct strpool *from_strings, label_set_id id);
 /* The labels of a set; valid until a set is added. */
 const struct label *label_sets_get(const struct label_sets *sets, label_set_id id, size_t *ret_count);
 /* The value of one label, 0 if the set does not have it. */

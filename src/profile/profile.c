@@ -234,24 +234,6 @@ label_set_id profile_label_set(struct profile *profile, const struct label *labe
 	return label_sets_add(&profile->label_sets, &profile->strings, labels, count);
 }
 
-label_set_id profile_copy_label_set(struct profile *profile, const struct label_sets *from,
-				    const struct strpool *strings, label_set_id id)
-{
-	if (id == LABEL_SET_EMPTY)
-		return LABEL_SET_EMPTY;
-	size_t count;
-	const struct label *labels = label_sets_get(from, id, &count);
-	struct label *copies CLEANUP_FREE = mem_alloc(count * sizeof *copies);
-	for (size_t i = 0; i < count; i++) {
-		str_id key = labels[i].key, value = labels[i].value;
-		copies[i] = (struct label){
-			.key = profile_string(profile, strpool_text(strings, key), strpool_length(strings, key)),
-			.value = profile_string(profile, strpool_text(strings, value), strpool_length(strings, value)),
-		};
-	}
-	return profile_label_set(profile, copies, count);
-}
-
 str_id profile_label(const struct profile *profile, label_set_id labels, const char *key)
 {
 	str_id id = labels == LABEL_SET_EMPTY ? INDEX_NONE : strpool_find(&profile->strings, key, strlen(key));

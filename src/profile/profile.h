@@ -134,9 +134,6 @@ thread_id profile_thread(struct profile *profile, struct thread thread);
 value_id profile_value(struct profile *profile, const char *name, const char *unit);
 /* Finds or adds a set of labels: see label_sets_add(). */
 label_set_id profile_label_set(struct profile *profile, const struct label *labels, size_t count);
-/* The set `id` of another store, whose strings are in `strings`. */
-label_set_id profile_copy_label_set(struct profile *profile, const struct label_sets *from,
-				    const struct strpool *strings, label_set_id id);
 /* The value of a label of a set, by its key; 0: the set does not have it. */
 str_id profile_label(const struct profile *profile, label_set_id labels, const char *key);
 /* Adds one sample of `weight` (in units of the value type), without labels. */

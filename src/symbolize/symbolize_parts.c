@@ -60,7 +60,8 @@ static label_set_id *copy_label_sets(const struct symbolizer *n, const struct tr
 	size_t count = label_sets_count(&from->label_sets);
 	label_set_id *labels = mem_alloc(count * sizeof *labels);
 	for (size_t i = 0; i < count; i++)
-		labels[i] = profile_copy_label_set(n->profile, &from->label_sets, &from->strings, (label_set_id)i);
+		labels[i] = label_sets_copy(&n->profile->label_sets, &n->profile->strings, &from->label_sets,
+					    &from->strings, (label_set_id)i);
 	return labels;
 }
 

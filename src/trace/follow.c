@@ -74,17 +74,11 @@ static void follow_values(struct trace_follower *to, struct trace *into, const s
 
 static void follow_labels(struct trace_follower *to, struct trace *into, const struct trace *from)
 {
-	struct label *labels CLEANUP_FREE = NULL;
-	size_t capacity = 0, sets = label_sets_count(&from->label_sets);
+	size_t sets = label_sets_count(&from->label_sets);
 	ROOM(to, labels, label_capacity, sets);
-	for (; to->label_count < sets; to->label_count++) {
-		size_t count;
-		const struct label *set = label_sets_get(&from->label_sets, (label_set_id)to->label_count, &count);
-		labels = mem_grow(labels, &capacity, count, sizeof *labels);
-		for (size_t i = 0; i < count; i++)
-			labels[i] = (struct label){to->strings[set[i].key], to->strings[set[i].value]};
-		to->labels[to->label_count] = trace_label_set(into, labels, count);
-	}
+	for (; to->label_count < sets; to->label_count++)
+		to->labels[to->label_count] = label_sets_copy(&into->label_sets, &into->strings, &from->label_sets,
+							      &from->strings, (label_set_id)to->label_count);
 }
 
 static void follow_names(struct trace_follower *follower, struct trace *into, const struct trace *from)
