@@ -121,10 +121,10 @@ const struct option_row *option_next_perf(const struct command *command, const s
 /* All of its help; false where a row has none. */
 bool option_help(const struct option_row *row, struct buf *out);
 /*
- * Sets the initial values, then parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long options take "--name value"
- * and "--name=value", unique prefixes are accepted as Getopt::Long does, "--" ends options, "-" is an argument.
- * Handles --help by itself. Returns PROCEED or the exit code to leave with (messages were printed and the lists
- * in `fields` and `arguments` released).
+ * Sets the initial values, then parses argv[1…] by the table into `fields`; what is no option goes to `arguments`. Long
+ * options take "--name value" and "--name=value", unique prefixes are accepted as Getopt::Long does, "--" ends options,
+ * "-" is an argument. Handles --help by itself. Returns PROCEED, or the exit code to leave with (messages were printed
+ * and the lists in `fields` and `arguments` released).
  */
 int options_parse(const struct command *command, int argc, char **argv, void *fields, struct option_list *arguments);
 void option_list_add(struct option_list *list, const char *item);

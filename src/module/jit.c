@@ -187,7 +187,8 @@ static struct jit_dump *later_dump_of(struct jit *jit, uint64_t address)
 	if (!jit->codes->live || !__atomic_load_n(&jit->dump_tried, __ATOMIC_RELAXED))
 		return NULL;
 	if (dump && !jitdump_facts(dump->dump).unwinding) {
-		uint64_t checked = __atomic_load_n(&jit->checked, __ATOMIC_RELAXED), time = clock_read(CLOCK_MONOTONIC_COARSE);
+		uint64_t checked = __atomic_load_n(&jit->checked, __ATOMIC_RELAXED),
+			 time = clock_read(CLOCK_MONOTONIC_COARSE);
 		if (time - checked < CHECK_NANOSECONDS)
 			return NULL;
 		__atomic_store_n(&jit->checked, time, __ATOMIC_RELAXED);

@@ -38,8 +38,8 @@ static const struct option_row rows[] = {
 	{.name = "list", .type = OPTION_LIST, AT(list), .argument = "X", .help = "h"},
 	{.name = "rest", .type = OPTION_REST, AT(rest), .argument = "FILE", .help = "h"},
 	{.type = OPTION_TABLE, .table = shared_rows},
-	{.name = "size", .type = OPTION_INT, AT(size), .argument = "N", .min = 0, .max = 9, .help = "Size. Default: any.",
-	 .initial = "-1", .initial_described = true},
+	{.name = "size", .type = OPTION_INT, AT(size), .argument = "N", .min = 0, .max = 9,
+	 .help = "Size. Default: any.", .initial = "-1", .initial_described = true},
 	{.name = "plaintext", .type = OPTION_FLAG, AT(plain), .hidden = true, .help = "h"},
 	OPTION_END,
 };

@@ -33,7 +33,10 @@ extern const struct command_fact record_exit_codes[], record_environment[];
 void record_endings_help(struct buf *out);
 void record_formats_help(struct buf *out);
 
-/* After the command line was read: the preset, then the environment, for what was not given. PROCEED, or the exit code to leave with. */
+/*
+ * After the command line was read: the preset, then the environment, for what was not given. PROCEED, or the exit code
+ * to leave with.
+ */
 int record_settle_options(struct record_options *options, const struct command *called_as);
 void record_options_release(struct record_options *options);
 
