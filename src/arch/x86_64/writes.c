@@ -52,17 +52,13 @@ static uint32_t one_byte_writes(const struct decoder *d)
 		return written_reg(d, true);
 	case 0x80 ... 0x83:
 		return operation == 7 ? 0 : written_rm(d, opcode == 0x80);
-	case 0x86:
-	case 0x87:
+	case 0x86 ... 0x87:
 		return written_rm(d, opcode == 0x86) | written_reg(d, opcode == 0x86);
-	case 0x88:
-	case 0x89:
+	case 0x88 ... 0x89:
 	case 0x8c:
 	case 0x8f:
-	case 0xc0:
-	case 0xc1:
-	case 0xc6:
-	case 0xc7:
+	case 0xc0 ... 0xc1:
+	case 0xc6 ... 0xc7:
 	case 0xd0 ... 0xd3:
 		return written_rm(d, opcode == 0x88 || opcode == 0xc0 || opcode == 0xc6 || opcode == 0xd0 ||
 					     opcode == 0xd2);
@@ -74,13 +70,10 @@ static uint32_t one_byte_writes(const struct decoder *d)
 		return x86_64_bit((opcode & 7) | d->base_high);
 	case 0x98:
 	case 0x9f:
-	case 0xa0:
-	case 0xa1:
+	case 0xa0 ... 0xa1:
 	case 0xd7:
-	case 0xe4:
-	case 0xe5:
-	case 0xec:
-	case 0xed:
+	case 0xe4 ... 0xe5:
+	case 0xec ... 0xed:
 		return x86_64_bit(RAX);
 	case 0x99:
 		return x86_64_bit(RDX);
@@ -90,13 +83,11 @@ static uint32_t one_byte_writes(const struct decoder *d)
 		return x86_64_bit(RAX) | x86_64_bit(RCX) | x86_64_bit(RSI) | x86_64_bit(RDI);
 	case 0xe0 ... 0xe3:
 		return x86_64_bit(RCX);
-	case 0xf6:
-	case 0xf7:
+	case 0xf6 ... 0xf7:
 		if (operation < 2)
 			return 0;
 		return operation < 4 ? written_rm(d, opcode == 0xf6) : x86_64_bit(RAX) | x86_64_bit(RDX);
-	case 0xfe:
-	case 0xff:
+	case 0xfe ... 0xff:
 		return operation < 2 ? written_rm(d, opcode == 0xfe) : 0;
 	case 0xdf: /* fnstsw ax */
 		return d->mod == 3 ? x86_64_bit(RAX) : 0;
