@@ -83,17 +83,17 @@ static void add_event_line(struct buf *out, const struct batch_sample *sample, c
 		buf_printf(out, chain ? "%s " : "%16s ", sample->comm);
 	text_one_line(out->data + start, out->size - start);
 	if (fields & SCRIPT_PID && fields & SCRIPT_TID)
-		buf_printf(out, "%5d/%-5d ", sample->pid, sample->tid);
+		buf_printf(out, "%5d/%-5d ", sample->event.pid, sample->event.tid);
 	else if (fields & (SCRIPT_PID | SCRIPT_TID))
-		buf_printf(out, "%5d ", fields & SCRIPT_PID ? sample->pid : sample->tid);
-	if (fields & SCRIPT_CPU && sample->cpu != UINT32_MAX)
-		buf_printf(out, "[%03u] ", sample->cpu);
+		buf_printf(out, "%5d ", fields & SCRIPT_PID ? sample->event.pid : sample->event.tid);
+	if (fields & SCRIPT_CPU && sample->event.cpu != UINT32_MAX)
+		buf_printf(out, "[%03u] ", sample->event.cpu);
 	if (fields & SCRIPT_TIME)
-		add_time(out, sample->time, format->nanoseconds);
+		add_time(out, sample->event.time, format->nanoseconds);
 	if (fields & SCRIPT_PERIOD)
-		buf_printf(out, "%10llu ", (unsigned long long)sample->period);
+		buf_printf(out, "%10llu ", (unsigned long long)sample->event.period);
 	if (fields & SCRIPT_EVENT)
-		buf_printf(out, "%*s: ", (int)sample->event_columns, sample->event);
+		buf_printf(out, "%*s: ", (int)sample->event_columns, sample->event_name);
 }
 
 /* "7f3c1d0e4a2b work+0x1b (/usr/bin/server)"; `found` NULL: no symbol. */
@@ -213,7 +213,8 @@ static bool add_address(struct script_text *printer, struct module_store *codes,
 	const struct symbol_frame *found = place.count ? &place.found[place.count - 1] : NULL;
 	if (printer->format.fields & SCRIPT_IP) {
 		buf_char(&printer->text, ' ');
-		add_frame(&printer->format, &printer->text, sample->ip, found, frame->frame.address, place.module);
+		add_frame(&printer->format, &printer->text, sample->event.ip, found, frame->frame.address,
+			  place.module);
 	} else {
 		buf_char(&printer->text, '\n');
 	}
@@ -254,7 +255,7 @@ void script_text_sample(void *context, struct module_store *codes, const struct 
 			const struct stack_frame *frames, size_t count)
 {
 	struct script_text *printer = context;
-	if (printer->event && strcmp(printer->event, sample->event) != 0)
+	if (printer->event && strcmp(printer->event, sample->event_name) != 0)
 		return;
 	buf_clear(&printer->text);
 	bool chain = sample->chain_most && !printer->format.no_stacks && printer->format.fields & SCRIPT_IP;

@@ -20,35 +20,93 @@ static void keep_maps(struct batch *batch, struct map_set *maps, struct map_set 
 	batch->held[batch->held_count++] = maps;
 }
 
-void batch_add(struct batch *batch, struct batch_sample sample, const struct event_sample *event)
+static size_t register_count(const struct event_sample *event)
 {
-	sample.chain_count = (uint32_t)event->chain_count;
-	sample.register_abi = event->user.abi;
-	sample.register_mask = event->user.mask;
-	sample.register_count = event->user.abi ? (uint32_t)__builtin_popcountll(event->user.mask) : 0;
-	sample.stack_size = sample.register_count ? event->stack_size : 0;
-	sample.stack_skipped = event->stack_skipped;
-	sample.stack_full = event->stack_size >= event->stack_asked;
-	sample.tail_size = sample.stack_size ? event->stack_tail_size : 0;
-	keep_maps(batch, sample.maps, &batch->last_maps);
-	keep_maps(batch, sample.kernel_maps, &batch->last_kernel_maps);
-	size_t chain = event->chain_count * sizeof(uint64_t), registers = sample.register_count * sizeof(uint64_t);
-	sample.stack = event->stack_lasts ? event->stack : NULL;
-	size_t stack = sample.stack ? 0 : sample.stack_size, tail = padded(sample.tail_size);
-	sample.size = sizeof sample + chain + registers + tail + padded(stack);
-	batch->borrowed += sample.stack ? event->stack_asked : 0;
-	char *to = buf_reserve(&batch->bytes, sample.size);
-	memcpy(to, &sample, sizeof sample);
-	to += sizeof sample;
-	if (chain)
-		memcpy(to, event->chain, chain);
-	if (registers)
-		memcpy(to + chain, event->user.values, registers);
-	if (tail)
-		memcpy(to + chain + registers, event->stack_tail, sample.tail_size);
-	if (stack)
-		memcpy(to + chain + registers + tail, event->stack, stack);
-	batch->bytes.size += sample.size;
+	return event->user.abi ? (size_t)__builtin_popcountll(event->user.mask) : 0;
+}
+
+/* Leaves in the copy of an event what a batch holds of it. */
+static void trim(struct event_sample *kept)
+{
+	kept->since = kept->count ? kept->since : kept->time;
+	kept->count = kept->count ? kept->count : 1;
+	kept->branches = NULL;
+	kept->branch_counters = NULL;
+	kept->branch_count = 0;
+	kept->raw = NULL;
+	kept->raw_size = 0;
+	kept->interrupt = (struct event_registers){0};
+	kept->waker = NULL;
+	/* Without registers nothing is unwound. */
+	kept->stack_size = register_count(kept) && kept->stack ? kept->stack_size : 0;
+	kept->stack_tail_size = kept->stack_size ? kept->stack_tail_size : 0;
+}
+
+/* The arrays of a sample in the buffer, one after the other. */
+struct arrays {
+	size_t chain, registers, tail, stack; /* bytes */
+};
+
+static struct arrays arrays_of(const struct event_sample *kept)
+{
+	return (struct arrays){
+		.chain = kept->chain_count * sizeof *kept->chain,
+		.registers = register_count(kept) * sizeof *kept->user.values,
+		.tail = padded(kept->stack_tail_size),
+		.stack = kept->stack_lasts ? 0 : padded(kept->stack_size),
+	};
+}
+
+static void copy_arrays(char *to, const struct event_sample *kept, const struct arrays *arrays)
+{
+	if (arrays->chain)
+		memcpy(to, kept->chain, arrays->chain);
+	to += arrays->chain;
+	if (arrays->registers)
+		memcpy(to, kept->user.values, arrays->registers);
+	to += arrays->registers;
+	if (arrays->tail)
+		memcpy(to, kept->stack_tail, kept->stack_tail_size);
+	to += arrays->tail;
+	if (arrays->stack)
+		memcpy(to, kept->stack, kept->stack_size);
+}
+
+struct batch_sample *batch_add(struct batch *batch, const struct event_sample *event, struct map_set *maps,
+			       struct map_set *kernel_maps)
+{
+	/* trim() does not make them larger. */
+	struct arrays most = arrays_of(event);
+	char *to = buf_reserve(&batch->bytes,
+			       sizeof(struct batch_sample) + most.chain + most.registers + most.tail + most.stack);
+	struct batch_sample *sample = (struct batch_sample *)to;
+	*sample = (struct batch_sample){.event = *event, .maps = maps, .kernel_maps = kernel_maps};
+	trim(&sample->event);
+	struct arrays arrays = arrays_of(&sample->event);
+	sample->size = sizeof *sample + arrays.chain + arrays.registers + arrays.tail + arrays.stack;
+	copy_arrays(to + sizeof *sample, &sample->event, &arrays);
+	keep_maps(batch, maps, &batch->last_maps);
+	keep_maps(batch, kernel_maps, &batch->last_kernel_maps);
+	batch->borrowed += event->stack_lasts && event->stack ? event->stack_asked : 0;
+	batch->bytes.size += sample->size;
+	return sample;
+}
+
+/* The buffer may have moved since the sample was added. */
+const struct batch_sample *batch_at(struct batch *batch, size_t at)
+{
+	if (at >= batch->bytes.size)
+		return NULL;
+	struct batch_sample *sample = (struct batch_sample *)(batch->bytes.data + at);
+	struct event_sample *event = &sample->event;
+	struct arrays arrays = arrays_of(event);
+	const char *array = (const char *)(sample + 1);
+	event->chain = (const uint64_t *)array;
+	event->user.values = (const uint64_t *)(array += arrays.chain);
+	event->stack_tail = (const uint8_t *)(array += arrays.registers);
+	if (!event->stack_lasts)
+		event->stack = (const uint8_t *)(array + arrays.tail);
+	return sample;
 }
 
 void batch_clear(struct batch *batch)

@@ -6,36 +6,23 @@
 #include "event/event.h"
 #include "process/process.h"
 
-/* One sample; chain, register values, stack_tail and, when they would not last, stack bytes follow it in the buffer. */
+/* One sample, with what the collector knows about it. Its arrays follow it in the buffer, but see `stack_lasts`. */
 struct batch_sample {
+	/*
+	 * Without branches, raw bytes, interrupt registers and waker. `count` is not 0, `since` is set. Its pointers are
+	 * those that batch_at() set.
+	 */
+	struct event_sample event;
 	size_t size; /* of all of it, a multiple of 8 */
 	struct map_set *maps, *kernel_maps; /* held by the batch; NULL: none known */
-	const char *comm, *event; /* names of thread and event; stay as long as the collector */
+	const char *comm, *event_name; /* of the thread, and of the event; stay as long as the collector */
 	const char *unit; /* of the weight; "": not known; a constant */
-	int32_t pid, tid;
-	uint32_t source; /* index of the event */
 	uint32_t event_columns; /* length of the longest name of the events known so far */
 	uint32_t chain_most; /* addresses a chain may have; 0: the event records none */
-	enum event_mode mode;
-	bool unwound; /* the chain is the stack, to its end: */
-	enum stack_end end;
-	bool has_waker; /* the next sample in the batch is of who ended the wait that this one tells of */
-	int64_t weight; /* of all `count` */
-	uint64_t count; /* samples that are this one */
-	bool sum; /* as event_sample has it */
-	uint64_t ip, time, since, period; /* `period` is of all `count`, which came between `since` and `time` */
+	int64_t weight; /* of all `event.count` */
 	uint64_t monotonic; /* the time by CLOCK_MONOTONIC; UINT64_MAX: not known */
-	uint32_t cpu; /* UINT32_MAX: not known */
-	uint64_t cgroup; /* 0: not known */
 	const char *cgroup_label; /* its path, stays as long as the collector; NULL: the sample gets no such label */
-	uint32_t chain_count;
-	uint32_t register_count;
-	uint64_t register_abi, register_mask;
-	uint64_t stack_skipped;
-	size_t stack_size;
-	const uint8_t *stack; /* NULL: in the buffer */
-	bool stack_full; /* the copy has all bytes that were asked for: there may be more */
-	size_t tail_size; /* bytes of memory behind the copy */
+	bool has_waker; /* the next sample in the batch is of the thread that ended the wait of this one */
 };
 
 struct batch {
@@ -47,8 +34,14 @@ struct batch {
 	uint64_t number;
 };
 
-/* The batch takes over the references to the mappings of `sample`. */
-void batch_add(struct batch *batch, struct batch_sample sample, const struct event_sample *event);
+/*
+ * Adds a copy of `event` and takes over the references to the mappings. The caller sets the members behind them. The
+ * pointer is valid until the next sample is added.
+ */
+struct batch_sample *batch_add(struct batch *batch, const struct event_sample *event, struct map_set *maps,
+			       struct map_set *kernel_maps);
+/* The sample at `at`, which is 0, or `at` + size of the one before; NULL: there are no more. For who reads the batch. */
+const struct batch_sample *batch_at(struct batch *batch, size_t at);
 #define BATCH_BYTES (1u << 20)
 #define BATCH_BORROWED (2u << 20)
 
@@ -58,23 +51,6 @@ static inline bool batch_is_full(const struct batch *batch)
 }
 /* Releases what the samples hold and empties the batch. */
 void batch_clear(struct batch *batch);
-
-static inline const uint64_t *batch_chain(const struct batch_sample *sample)
-{
-	return (const uint64_t *)(sample + 1);
-}
-static inline const uint64_t *batch_registers(const struct batch_sample *sample)
-{
-	return batch_chain(sample) + sample->chain_count;
-}
-static inline const uint8_t *batch_tail(const struct batch_sample *sample)
-{
-	return (const uint8_t *)(batch_registers(sample) + sample->register_count);
-}
-static inline const uint8_t *batch_stack(const struct batch_sample *sample)
-{
-	return sample->stack ? sample->stack : batch_tail(sample) + ((sample->tail_size + 7) & ~(size_t)7);
-}
 
 /* A bounded queue between one reader and many workers. */
 struct batch_queue;

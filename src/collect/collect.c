@@ -209,13 +209,11 @@ static void add_with_waker(struct worker *worker, const struct batch_sample *sam
 }
 
 /* The copy of the stack of the sample at `at` comes from far: it is asked for while another one is worked on. */
-static void prefetch_stack(const struct batch *batch, size_t at)
+static void prefetch_stack(struct batch *batch, size_t at)
 {
-	if (at >= batch->bytes.size)
-		return;
-	const struct batch_sample *sample = (const struct batch_sample *)(batch->bytes.data + at);
-	for (size_t i = 0; i < PREFETCHED && i < sample->stack_size; i += 64)
-		__builtin_prefetch(batch_stack(sample) + i);
+	const struct batch_sample *sample = batch_at(batch, at);
+	for (size_t i = 0; sample && i < PREFETCHED && i < sample->event.stack_size; i += 64)
+		__builtin_prefetch(sample->event.stack + i);
 }
 
 static void work_on(struct worker *worker, struct batch *batch)
@@ -223,8 +221,8 @@ static void work_on(struct worker *worker, struct batch *batch)
 	const struct collect_options *options = &worker->collector->options;
 	if (options->followed)
 		pthread_mutex_lock(&worker->lock);
-	for (size_t at = 0; at < batch->bytes.size;) {
-		const struct batch_sample *sample = (const struct batch_sample *)(batch->bytes.data + at);
+	const struct batch_sample *sample;
+	for (size_t at = 0; (sample = batch_at(batch, at));) {
 		prefetch_stack(batch, at + sample->size);
 		enum stack_end end = stack_make(&worker->maker, sample);
 		if (options->each)
@@ -232,7 +230,7 @@ static void work_on(struct worker *worker, struct batch *batch)
 		at += sample->size;
 		const struct batch_sample *waker = NULL;
 		if (sample->has_waker) {
-			waker = (const struct batch_sample *)(batch->bytes.data + at);
+			waker = batch_at(batch, at);
 			at += waker->size;
 		}
 		if (waker && makes_profile(options))
@@ -374,35 +372,18 @@ static const char *comm_of(struct collector *collector, const struct event_sampl
 static void add_to_batch(struct collector *collector, const struct event_sample *event, const char *comm,
 			 const struct source_facts *source, uint64_t weight)
 {
-	batch_add(collector->filling,
-		  (struct batch_sample){
-			  .maps = processes_maps(&collector->processes, event->pid),
-			  .kernel_maps = processes_kernel_maps(&collector->processes),
-			  .comm = comm,
-			  .pid = event->pid,
-			  .tid = event->tid,
-			  .source = event->source,
-			  .chain_most = source->chain_most,
-			  .event_columns = collector->source_columns,
-			  .event = strpool_text(&collector->processes.strings, source->name),
-			  .unit = source->unit ? source->unit : "",
-			  .mode = event->mode,
-			  .unwound = event->unwound,
-			  .end = event->end,
-			  .has_waker = event->waker,
-			  .count = event->count ? event->count : 1,
-			  .sum = event->sum,
-			  .weight = weight < INT64_MAX ? (int64_t)weight : INT64_MAX,
-			  .ip = event->ip,
-			  .time = event->time,
-			  .monotonic = source->monotonic ? event->time : UINT64_MAX,
-			  .since = event->count ? event->since : event->time,
-			  .period = event->period,
-			  .cpu = event->cpu,
-			  .cgroup = event->cgroup,
-			  .cgroup_label = cgroup_label(collector, event),
-		  },
-		  event);
+	struct batch_sample *added = batch_add(collector->filling, event,
+					       processes_maps(&collector->processes, event->pid),
+					       processes_kernel_maps(&collector->processes));
+	added->comm = comm;
+	added->event_name = strpool_text(&collector->processes.strings, source->name);
+	added->cgroup_label = cgroup_label(collector, event);
+	added->unit = source->unit ? source->unit : "";
+	added->event_columns = collector->source_columns;
+	added->chain_most = source->chain_most;
+	added->weight = weight < INT64_MAX ? (int64_t)weight : INT64_MAX;
+	added->monotonic = source->monotonic ? event->time : UINT64_MAX;
+	added->has_waker = event->waker;
 }
 
 static int take_sample(struct collector *collector, const struct event_sample *event)

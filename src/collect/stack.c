@@ -119,9 +119,9 @@ struct chain_part {
  * False when the chain goes on with something that is neither an address nor a marker, as frame pointers that hold
  * something else lead to: what came before is used.
  */
-static bool split_chain(const struct batch_sample *sample, struct chain_part *kernel, struct chain_part *user)
+static bool split_chain(const struct event_sample *sample, struct chain_part *kernel, struct chain_part *user)
 {
-	const uint64_t *at = batch_chain(sample), *end = at + sample->chain_count;
+	const uint64_t *at = sample->chain, *end = at + sample->chain_count;
 	struct chain_part *part = sample->mode == MODE_KERNEL ? kernel : user;
 	*kernel = *user = (struct chain_part){at, at};
 	for (; at < end; at++) {
@@ -211,10 +211,11 @@ static bool read_tail(void *context, uint64_t address, uint64_t *ret_value)
 {
 	struct stack_maker *maker = context;
 	uint64_t offset = address - maker->tail_start;
-	size_t size = maker->sample->tail_size;
+	const struct event_sample *sample = &maker->sample->event;
+	size_t size = sample->stack_tail_size;
 	if (offset >= size || size - offset < sizeof *ret_value)
 		return false;
-	memcpy(ret_value, batch_tail(maker->sample) + offset, sizeof *ret_value);
+	memcpy(ret_value, sample->stack_tail + offset, sizeof *ret_value);
 	if (maker->tail_used < offset + sizeof *ret_value)
 		maker->tail_used = offset + sizeof *ret_value;
 	return true;
@@ -223,22 +224,23 @@ static bool read_tail(void *context, uint64_t address, uint64_t *ret_value)
 static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind_registers *registers,
 				  struct chain_part user)
 {
-	const struct batch_sample *sample = maker->sample;
+	const struct event_sample *sample = &maker->sample->event;
+	bool full = sample->stack_size >= sample->stack_asked; /* there may be more */
 	struct unwind_space space = {
 		.context = maker,
 		.find = find_place,
 		.read_code = read_code,
-		.stack = batch_stack(sample),
+		.stack = sample->stack,
 		.stack_start = registers->sp + sample->stack_skipped,
 		.stack_size = sample->stack_size,
-		.read = sample->tail_size ? read_tail : NULL,
+		.read = sample->stack_tail_size ? read_tail : NULL,
 	};
 	enum unwind_end end;
 	maker->tail_start = space.stack_start + space.stack_size;
 	maker->tail_used = 0;
 	size_t count = unwind_stack(&space, registers, maker->addresses, maker->exact, maker->max_depth, &end);
-	if (maker->needs && sample->stack_full && sample->stack_size)
-		stack_needs_learn(maker->needs, sample->tid, sample->tail_size, maker->tail_used,
+	if (maker->needs && full && sample->stack_size)
+		stack_needs_learn(maker->needs, sample->tid, sample->stack_tail_size, maker->tail_used,
 				  end == UNWIND_NO_MEMORY, end == UNWIND_COMPLETE);
 	for (size_t i = 0; i < count; i++)
 		push_user(maker, maker->addresses[i], maker->exact[i])->unwound = true;
@@ -251,7 +253,7 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 	if (end != UNWIND_NO_MEMORY)
 		return STACK_BROKEN;
 	/* Where the copy ended before it was full there was no memory, as in a process that executes a program. */
-	return sample->stack_full ? STACK_CUT : STACK_ABSENT;
+	return full ? STACK_CUT : STACK_ABSENT;
 }
 
 /* A frame of an interpreter, which its kind names. */
@@ -282,7 +284,7 @@ static enum stack_end push_unwound(struct stack_maker *maker, struct chain_part 
 		frame->unwound = true;
 		at += words;
 	}
-	return maker->sample->end;
+	return maker->sample->event.end;
 }
 
 static void push_chain(struct stack_maker *maker, struct chain_part part, bool kernel)
@@ -321,28 +323,29 @@ enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *
 {
 	struct chain_part kernel, user;
 	struct unwind_registers registers;
+	const struct event_sample *event = &sample->event;
 	maker->sample = sample;
 	maker->count = 0;
 	maker->last = NULL;
-	bool sound = split_chain(sample, &kernel, &user);
+	bool sound = split_chain(event, &kernel, &user);
 	push_chain(maker, kernel, true);
-	if (sample->unwound)
+	if (event->unwound)
 		return push_unwound(maker, user);
-	bool copied = sample->register_count;
+	bool copied = event->user.abi && event->user.mask;
 	if (copied && !maker->foreign &&
-	    unwind_registers_from_perf(&registers, maker->machine, sample->register_abi, sample->register_mask,
-				       batch_registers(sample)))
+	    unwind_registers_from_perf(&registers, maker->machine, event->user.abi, event->user.mask,
+				       event->user.values))
 		return unwind_user(maker, &registers, user);
 	enum stack_end marked = copied && maker->foreign ? STACK_FOREIGN : take_end_mark(maker, &user);
 	push_chain(maker, user, false);
-	if (!maker->count && !sample->ip && sample->mode == MODE_UNKNOWN)
+	if (!maker->count && !event->ip && event->mode == MODE_UNKNOWN)
 		return marked; /* derived: nobody knows where the thread was */
 	if (!maker->count) {
 		/* Recorded without call chains: the sample's own address is all there is. */
-		if (sample->mode == MODE_KERNEL)
-			push_kernel(maker, sample->ip, true);
+		if (event->mode == MODE_KERNEL)
+			push_kernel(maker, event->ip, true);
 		else
-			push_user(maker, sample->ip, true);
+			push_user(maker, event->ip, true);
 		return marked;
 	}
 	if (marked)

@@ -86,10 +86,10 @@ static stack_id stack_of(struct tally *tally, const struct stack_frame *frames, 
 static thread_id thread_of(struct tally *tally, const struct batch_sample *sample)
 {
 	const struct thread *last = &tally->trace.threads[tally->thread];
-	int32_t pid = tally->threads_apart == TALLY_BY_NAME ? -1 : sample->pid;
+	int32_t pid = tally->threads_apart == TALLY_BY_NAME ? -1 : sample->event.pid;
 	/* The main thread of a process gives it its name. */
-	bool main_thread = sample->tid == sample->pid && tally->threads_apart == TALLY_BY_PROCESS;
-	int32_t tid = main_thread || tally->threads_apart == TALLY_BY_THREAD ? sample->tid : -1;
+	bool main_thread = sample->event.tid == sample->event.pid && tally->threads_apart == TALLY_BY_PROCESS;
+	int32_t tid = main_thread || tally->threads_apart == TALLY_BY_THREAD ? sample->event.tid : -1;
 	if (tally->comm != sample->comm || last->pid != pid || last->tid != tid) {
 		str_id comm = trace_string(&tally->trace, sample->comm);
 		tally->thread = trace_thread(&tally->trace, (struct thread){.pid = pid, .tid = tid, .comm = comm});
@@ -100,10 +100,10 @@ static thread_id thread_of(struct tally *tally, const struct batch_sample *sampl
 
 static value_id value_of(struct tally *tally, const struct batch_sample *sample)
 {
-	if (tally->event != sample->event || tally->source != sample->source) {
-		tally->value = trace_value(&tally->trace, sample->event, sample->unit, sample->source);
-		tally->event = sample->event;
-		tally->source = sample->source;
+	if (tally->event != sample->event_name || tally->source != sample->event.source) {
+		tally->value = trace_value(&tally->trace, sample->event_name, sample->unit, sample->event.source);
+		tally->event = sample->event_name;
+		tally->source = sample->event.source;
 	}
 	return tally->value;
 }
@@ -115,7 +115,7 @@ static str_id text_id(struct tally *tally, const char *text)
 
 static label_set_id labels_of(struct tally *tally, const struct batch_sample *sample)
 {
-	uint32_t cpu = tally->label_cpu ? sample->cpu : UINT32_MAX;
+	uint32_t cpu = tally->label_cpu ? sample->event.cpu : UINT32_MAX;
 	if (tally->cpu == cpu && tally->cgroup_label == sample->cgroup_label)
 		return tally->labels;
 	char number[16] = "";
@@ -153,12 +153,12 @@ void tally_add(struct tally *tally, const struct batch_sample *sample, const str
 		.thread = thread_of(tally, sample),
 		.stack = stack,
 		.value = value_of(tally, sample),
-		.count = sample->count < UINT32_MAX ? (uint32_t)sample->count : UINT32_MAX,
+		.count = sample->event.count < UINT32_MAX ? (uint32_t)sample->event.count : UINT32_MAX,
 	};
-	uint64_t duration = sample->time > sample->since ? sample->time - sample->since : 0;
+	uint64_t duration = sample->event.time > sample->event.since ? sample->event.time - sample->event.since : 0;
 	trace_add_timed(&tally->trace, counted, labels_of(tally, sample),
-			(struct sample_time){sample->time, duration, sample->cpu});
+			(struct sample_time){sample->event.time, duration, sample->event.cpu});
 	if (end == STACK_BROKEN)
-		count_broken(tally, frames, count, sample->count);
-	__atomic_fetch_add(&tally->ends[end], sample->count, __ATOMIC_RELAXED);
+		count_broken(tally, frames, count, sample->event.count);
+	__atomic_fetch_add(&tally->ends[end], sample->event.count, __ATOMIC_RELAXED);
 }

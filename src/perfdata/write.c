@@ -3,6 +3,7 @@
 
 #include "base/outfile.h"
 #include "event/source_facts.h"
+#include "event/stack_mark.h"
 #include "perfdata/format.h"
 #include "perfdata/pack.h"
 #include "perfdata/write_features.h"
@@ -372,7 +373,7 @@ static void put_chain(struct buf *out, enum event_mode mode, const struct stack_
 
 /* A sample with its stack. */
 struct finished {
-	const struct batch_sample *sample;
+	const struct event_sample *sample;
 	const struct stack_frame *frames;
 	size_t count;
 	enum stack_end end;
@@ -381,7 +382,7 @@ struct finished {
 static void write_sample(struct perfdata_writer *writer, const struct finished *finished, uint64_t time,
 			 uint64_t period)
 {
-	const struct batch_sample *sample = finished->sample;
+	const struct event_sample *sample = finished->sample;
 	struct buf *out = record_begin(writer, PERF_RECORD_SAMPLE, misc_of_mode(sample->mode));
 	put_source(writer, sample->source);
 	put64(out, sample->ip);
@@ -409,17 +410,17 @@ static void note_stack(struct perfdata_writer *writer, const struct finished *fi
 }
 
 /* Samples that were added up become records of their own again: other tools count records. */
-void perfdata_writer_stack(void *context, const struct batch_sample *sample, const struct stack_frame *frames,
-			   size_t count, enum stack_end end)
+void perfdata_writer_stack(struct perfdata_writer *writer, const struct event_sample *sample,
+			   const struct stack_frame *frames, size_t count, enum stack_end end)
 {
 	struct finished finished = {sample, frames, count, end};
 	uint64_t samples = sample->count && !sample->sum ? sample->count : 1;
 	uint64_t share = sample->period / samples, rest = sample->period % samples;
 	double step = (double)(sample->time - sample->since) / (double)samples;
-	note_stack(context, &finished);
+	note_stack(writer, &finished);
 	for (uint64_t i = 0; i < samples; i++) {
 		uint64_t time = i + 1 == samples ? sample->time : sample->since + (uint64_t)(step * (double)(i + 1));
-		write_sample(context, &finished, time, share + (i < rest));
+		write_sample(writer, &finished, time, share + (i < rest));
 	}
 }
 

@@ -3,8 +3,8 @@
  * read it, and so does perfdata.h.
  *
  * The writer is one more consumer beside a collector: perfdata_writer_sink() takes the records that describe processes
- * and mappings (tee the tap's records into both, see event/tee.h), perfdata_writer_stack() takes unwound samples and
- * has the signature of the collector's `each`. The two may be called by different threads, in any order of time:
+ * and mappings (tee the tap's records into both, see event/tee.h), perfdata_writer_stack() takes unwound samples,
+ * which the `each` of a collector gets. The two may be called by different threads, in any order of time:
  * readers sort by time. Mappings wait for the first sample that lies in them; those in which none lies are omitted from
  * a short recording.
  *
@@ -16,8 +16,8 @@
 
 #include "base/err.h"
 #include "base/outfile.h"
-#include "collect/stack.h"
 #include "event/event.h"
+#include "trace/frame.h"
 
 struct perfdata_writer;
 
@@ -47,9 +47,9 @@ int perfdata_writer_open(struct perfdata_writer **ret_writer, const char *path,
  */
 struct event_sink perfdata_writer_sink(struct perfdata_writer *writer);
 
-/* One finished sample. `writer` is the struct perfdata_writer: the function can be the `each` of a collector. */
-void perfdata_writer_stack(void *writer, const struct batch_sample *sample, const struct stack_frame *frames,
-			   size_t count, enum stack_end end);
+/* One finished sample; its chain is not used. */
+void perfdata_writer_stack(struct perfdata_writer *writer, const struct event_sample *sample,
+			   const struct stack_frame *frames, size_t count, enum stack_end end);
 
 /* A build-id known from elsewhere than the mmap records. The first one of a path stays. */
 void perfdata_writer_build_id(struct perfdata_writer *writer, const char *path, bool kernel,

@@ -27,9 +27,9 @@ static void take_stack(void *context, const struct batch_sample *sample, const s
 		       enum stack_end end)
 {
 	struct conversion *conversion = context;
-	perfdata_writer_stack(conversion->writer, sample, frames, count, end);
+	perfdata_writer_stack(conversion->writer, &sample->event, frames, count, end);
 	/* Stacks come in the order of time here, and other records before them. */
-	perfdata_writer_settled(conversion->writer, sample->time);
+	perfdata_writer_settled(conversion->writer, sample->event.time);
 }
 
 static const char *fact(struct perfdata *data, const char *name)

@@ -623,7 +623,7 @@ static void note_sample(void *context, const struct batch_sample *sample, const 
 			size_t count, enum stack_end end)
 {
 	assert_int_equal(end, STACK_WHOLE);
-	buf_printf(context, "%s %s %zu %llx\n", sample->comm, sample->event, count,
+	buf_printf(context, "%s %s %zu %llx\n", sample->comm, sample->event_name, count,
 		   (unsigned long long)frames[0].frame.address);
 }
 

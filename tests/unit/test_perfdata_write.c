@@ -1,6 +1,7 @@
 /* Written perf.data files, read again. */
 #include "perfdata_build.h"
 
+#include "event/stack_mark.h"
 #include "event/tee.h"
 #include "perfdata/write.h"
 
@@ -63,7 +64,7 @@ static struct perfdata_writer *open_writer(void)
 
 static void put_stack(struct perfdata_writer *writer, uint64_t time, const struct stack_frame *frames, size_t count)
 {
-	struct batch_sample sample = {.pid = 7,
+	struct event_sample sample = {.pid = 7,
 				      .tid = 8,
 				      .source = 1,
 				      .mode = MODE_KERNEL,
@@ -78,7 +79,7 @@ static void put_stack(struct perfdata_writer *writer, uint64_t time, const struc
 static void put_added_up(struct perfdata_writer *writer, bool sum)
 {
 	struct stack_frame frame = {.frame.flags = TRACE_EXACT, .ip = 0x401000};
-	struct batch_sample sample = {.pid = 7, .tid = 8, .source = 1, .mode = MODE_USER, .ip = 0x401000};
+	struct event_sample sample = {.pid = 7, .tid = 8, .source = 1, .mode = MODE_USER, .ip = 0x401000};
 	sample.since = 1000;
 	sample.time = 4000;
 	sample.count = 3;
@@ -193,7 +194,7 @@ static void a_file_that_is_cut_off_while_it_is_read_is_read_up_to_there(void **s
 static void chains_tell_that_a_stack_is_not_whole(void **state)
 {
 	(void)state;
-	struct batch_sample sample = {.pid = 7, .tid = 8, .time = 5, .cpu = 1};
+	struct event_sample sample = {.pid = 7, .tid = 8, .time = 5, .cpu = 1};
 	const struct stack_frame user = {.frame.flags = TRACE_EXACT, .ip = 0x401000},
 				 kernel = {.frame.kind = TRACE_KERNEL, .ip = 0x81000010};
 	struct perfdata_writer *writer = open_writer();
@@ -590,7 +591,7 @@ static void events_without_cpu_numbers_write_none(void **state)
 	(void)state;
 	struct event_source source = {.attr = software_event(PERF_COUNT_SW_CPU_CLOCK, SIMPLE_TYPE), .name = "x"};
 	struct perfdata_writer_options options = {.sources = &source, .source_count = 1};
-	struct batch_sample sample = {.pid = 7, .tid = 8, .time = 5, .cpu = UINT32_MAX};
+	struct event_sample sample = {.pid = 7, .tid = 8, .time = 5, .cpu = UINT32_MAX};
 	struct perfdata_writer *writer;
 	assert_int_equal(perfdata_writer_open(&writer, path, &options, NULL), 0);
 	perfdata_writer_stack(writer, &sample, NULL, 0, STACK_WHOLE);
@@ -614,7 +615,7 @@ static void write_alone(uint64_t event, uint64_t frequency, bool steady, struct 
 	struct perfdata_writer_options options = {.sources = sources, .source_count = 2, .steady_clocks = steady};
 	struct perfdata_writer *writer = NULL;
 	assert_int_equal(perfdata_writer_open(&writer, path, &options, NULL), 0);
-	struct batch_sample sample = {
+	struct event_sample sample = {
 		.pid = 7, .tid = 8, .cpu = 3, .mode = MODE_USER, .ip = 0x401000, .time = 5, .period = 4000000};
 	struct stack_frame frames[] = {{.frame.flags = TRACE_EXACT, .ip = 0x401000}, {.ip = 0x402000}};
 	perfdata_writer_stack(writer, &sample, frames, 2, STACK_WHOLE);

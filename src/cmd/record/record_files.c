@@ -309,8 +309,9 @@ void record_take_stack(void *context, const struct batch_sample *sample, const s
 	struct record_run *run = context;
 	run->stacks++;
 	if (run->writer) {
-		perfdata_writer_stack(run->writer, sample, frames, count, end);
-		perfdata_writer_settled(run->writer, sample->since > LATE_MAX ? sample->since - LATE_MAX : 0);
+		perfdata_writer_stack(run->writer, &sample->event, frames, count, end);
+		perfdata_writer_settled(run->writer,
+					sample->event.since > LATE_MAX ? sample->event.since - LATE_MAX : 0);
 	}
 	if (run->text)
 		script_text_sample(run->text, collector_codes(run->collector), sample, frames, count);
