@@ -27,7 +27,7 @@ enum instruction_kind {
 	INSTRUCTION_BRANCH, /* to `target`, or on */
 	INSTRUCTION_JUMP, /* to `target` */
 	INSTRUCTION_JUMP_ANYWHERE, /* by a table at `target`, when that is not 0 */
-	INSTRUCTION_TRAP, /* does not go on */
+	INSTRUCTION_TRAP, /* does not continue */
 };
 
 enum { REGISTER_NONE = 0xff, REGISTERS = 16, INSTRUCTION_BYTES_MAX = 15 };
@@ -38,7 +38,7 @@ struct instruction {
 	uint8_t reg, base; /* DWARF numbers, or REGISTER_NONE */
 	uint8_t bytes; /* that are stored */
 	bool padding; /* does nothing; linkers and assemblers fill gaps with it */
-	bool equal; /* a branch that goes on when what was compared is equal */
+	bool equal; /* a branch that continues when what was compared is equal */
 	uint32_t writes; /* bit n: the register with DWARF number n gets a value that is not known */
 	int64_t offset;
 	uint64_t target; /* address */

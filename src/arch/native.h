@@ -4,7 +4,7 @@
  *	ARCH_NATIVE			its struct arch
  *	ARCH_RECORDS			1: recording is implemented
  *	ARCH_AUDIT			AUDIT_ARCH_*, for seccomp
- *	ARCH_PERF_REGISTERS		mask of the registers that samples need: the general ones and the instruction pointer
+ *	ARCH_PERF_REGISTERS		mask of the registers that samples need: general ones, instruction pointer
  *	ARCH_PERF_REGISTER_COUNT	how many these are
  *	ARCH_AT_FP, ARCH_AT_SP, ARCH_AT_IP	places of three of them in the order of the bits
  *	ARCH_OLD_CALLS			system calls that newer machines lack and that wick may make, for seccomp

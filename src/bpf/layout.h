@@ -80,7 +80,7 @@ enum layout_end {
 	LAYOUT_ABSENT, /* memory that is not resident, or not there */
 	LAYOUT_NO_TABLE, /* code without table, and the frame pointer leads nowhere */
 	LAYOUT_BROKEN, /* a return address outside all code, a stack pointer that does not move */
-	LAYOUT_DEEP, /* more frames than asked for */
+	LAYOUT_DEEP, /* more frames than requested */
 	LAYOUT_UNSEEN, /* no frames: the thread waits since before the recording began */
 	LAYOUT_NARROW, /* a 32-bit program, whose frame pointer leads nowhere */
 	/* From here on the kernel leaves the unwinding to wick, to which it sends registers and stack. */
@@ -110,7 +110,7 @@ struct layout_key {
 	__u16 source; /* which event; index of the recording's sources */
 	__u8 end; /* enum layout_end */
 	__u8 mode; /* enum layout_mode */
-	__u64 extra; /* whatever else tells samples of a source apart; 0: nothing */
+	__u64 extra; /* whatever else distinguishes samples of a source; 0: nothing */
 	__u64 cgroup; /* of version 2 */
 	__u32 cpu, zero; /* where it was taken, or the thread left */
 };
@@ -118,7 +118,7 @@ struct layout_key {
 #define LAYOUT_CPU_UNKNOWN 0xffffffffu
 
 struct layout_count {
-	__u64 count, weight; /* samples, and the sum of their weights; without the one that the record told of */
+	__u64 count, weight; /* samples, and the sum of their weights; without the one that the record reported */
 	__u64 runnable; /* of waits, which weigh nanoseconds until the wake-up: those from there on */
 };
 
@@ -142,9 +142,9 @@ enum layout_left_with { LAYOUT_LEFT_NOTHING, LAYOUT_LEFT_STACK, LAYOUT_LEFT_COPY
 
 /* A thread whose times are added up. */
 struct layout_thread {
-	__u64 since; /* when it began to wait, or to run without having been told */
+	__u64 since; /* when it began to wait, or to run without a report */
 	__u64 woken; /* 0: not yet */
-	__u64 owed; /* nanoseconds that it ran and that were not told */
+	__u64 owed; /* nanoseconds that it ran and that were not reported */
 	__u32 doing; /* enum layout_doing */
 	__u32 left; /* enum layout_left_with: what is known of the stack with which it left its CPU */
 	struct layout_key key; /* that of the wait */
@@ -172,11 +172,11 @@ struct layout_time {
 enum layout_kind {
 	LAYOUT_STACK, /* a stack that is new: its kernel frames, then its user frames, innermost first: trace/word.h */
 	LAYOUT_COPY, /* a sample that wick must unwind: struct layout_copy, with as many bytes as it says */
-	LAYOUT_TICK, /* one more sample of a stack that was told of; without anything behind */
+	LAYOUT_TICK, /* one more sample of a stack that was reported; without anything behind */
 	/* Where waits are added up: */
-	LAYOUT_NEW_STACK, /* as LAYOUT_STACK, but nothing is told by it yet */
-	LAYOUT_COPY_LEFT, /* as LAYOUT_COPY; LAYOUT_WAIT will tell what it weighs */
-	LAYOUT_WAIT, /* one wait of a stack, or copy, that was told of; without anything behind */
+	LAYOUT_NEW_STACK, /* as LAYOUT_STACK, but nothing is counted for it yet */
+	LAYOUT_COPY_LEFT, /* as LAYOUT_COPY; LAYOUT_WAIT will bring its weight */
+	LAYOUT_WAIT, /* one wait of a stack, or copy, that was reported; without anything behind */
 };
 
 struct layout_record {
@@ -203,7 +203,7 @@ enum layout_statistic {
 	LAYOUT_TAKEN, /* samples that came */
 	LAYOUT_LOST, /* of these: the ring buffer had no room */
 	LAYOUT_COPIED, /* of these: unwound outside */
-	LAYOUT_LEFT_OUT, /* waits that were shorter or longer than asked for; not among those that came */
+	LAYOUT_LEFT_OUT, /* waits that were shorter or longer than requested; not among those that came */
 	LAYOUT_UNCOUNTED, /* stacks for which the map of counts had no room; they crossed one by one */
 	LAYOUT_UNFOLLOWED, /* processes that there was no room for among the recorded ones */
 	LAYOUT_CPU_TIME, /* nanoseconds that members ran which have ended */

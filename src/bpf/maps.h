@@ -103,7 +103,7 @@ struct { /* by process */
 	__type(value, struct layout_process);
 } processes SEC(".maps");
 
-/* All elements are made at once: memory cannot be asked for where samples are taken. */
+/* All elements are made at once: memory cannot be allocated where samples are taken. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);

@@ -25,7 +25,7 @@
 
 const volatile __u32 copy_bytes = 16384; /* of the stack, where wick unwinds */
 const volatile __u8 wakes_for_copies = 0; /* whatever they lack is supplied at once */
-const volatile __u8 timeline = 0; /* every sample is told of, with its time */
+const volatile __u8 timeline = 0; /* every sample is reported, with its time */
 const volatile __u32 unaggregated = 0; /* and every one of these sources, by bit */
 const volatile __u32 cpu_count = 1;
 

@@ -1,5 +1,5 @@
 /*
- * Time that threads wait, added up in the kernel. The scheduler's tracepoints tell when a thread leaves its CPU, is
+ * Time that threads wait, added up in the kernel. The scheduler's tracepoints report when a thread leaves its CPU, is
  * woken up and runs again; they are called for every thread of the system and look only at those in `threads`. Who is
  * recorded is decided outside: by the perf event of switches, which is called for these only and brings the stack, and
  * by wick, which knows who was there before.
@@ -15,9 +15,9 @@
 #define STATE_DEAD 0x80
 #define STATE_NOLOAD 0x400
 
-const volatile __u8 counts_waits = 0; /* else every switch is told by itself */
-const volatile __u8 counts_running = 0; /* time that threads run is told too, by the samples of clocks */
-const volatile __u16 waits_source = 0; /* that times are told as */
+const volatile __u8 counts_waits = 0; /* else every switch is reported separately */
+const volatile __u8 counts_running = 0; /* time that threads run is reported too, by the samples of clocks */
+const volatile __u16 waits_source = 0; /* that times are reported as */
 const volatile __u8 from_exec = 0; /* a thread in doubt is not recorded before it executes a program */
 const volatile __u8 reports_unseen = 0; /* a thread in doubt waits since the recording began */
 const volatile __u8 follows_children = 0;
@@ -46,7 +46,7 @@ static __always_inline __u64 state_of(struct task_struct *task, int preempted)
 	return state & STATE_UNINTERRUPTIBLE && !(state & STATE_NOLOAD) ? LAYOUT_STATE_DISK : LAYOUT_STATE_SLEEPING;
 }
 
-/* The time that it ran and that was not told yet. */
+/* The time that it ran and that was not reported yet. */
 static __always_inline void count_run(struct layout_thread *thread, __u64 now)
 {
 	__u64 since = thread->since;
@@ -111,7 +111,7 @@ static __always_inline void end_wait(struct layout_thread *thread, __u64 now)
 			return;
 		since = reports_unseen ? began : now;
 	}
-	if (thread->doing == LAYOUT_DOING_RUN) /* that it left was not told */
+	if (thread->doing == LAYOUT_DOING_RUN) /* that it left was not reported */
 		return;
 	__u64 duration = now > since ? now - since : 0;
 	thread->since = now;
@@ -140,7 +140,7 @@ int wait_switch(__u64 *ctx)
 	struct layout_thread *thread = out ? bpf_map_lookup_elem(&threads, &out) : 0;
 	if (thread && !(thread->doing == LAYOUT_DOING_UNKNOWN && from_exec)) {
 		__u64 state = state_of(prev, (int)ctx[0]);
-		/* Now and then the kernel does not tell that a thread came (seen with 6.18). */
+		/* Now and then the kernel does not report that a thread came (seen with 6.18). */
 		if (thread->doing == LAYOUT_DOING_WAIT)
 			end_wait(thread, now);
 		count_run(thread, now);
@@ -207,7 +207,7 @@ static __always_inline void waits_of_exec(__u32 pid, __u32 old_tid)
 	thread->doing = LAYOUT_DOING_RUN;
 }
 
-/* The thread leaves its CPU; this was told to wait_switch() a moment before. */
+/* The thread leaves its CPU; wait_switch() was called a moment before. */
 static __always_inline struct layout_thread *thread_that_leaves(__u32 pid, __u32 tid, __u64 now)
 {
 	struct layout_thread *thread = bpf_map_lookup_elem(&threads, &tid);
@@ -255,7 +255,7 @@ static __always_inline void leave_with_stack(struct scratch *s, struct layout_th
 	bpf_map_update_elem(&counts, &record->key, &none, BPF_NOEXIST);
 }
 
-/* The sample of a clock tells all the time that its thread ran since the one before. */
+/* The sample of a clock reports all the time that its thread ran since the one before. */
 static __always_inline __u64 time_run(struct scratch *s)
 {
 	struct layout_thread *thread = bpf_map_lookup_elem(&threads, &s->record.key.tid);
@@ -272,7 +272,7 @@ static __always_inline __u64 time_run(struct scratch *s)
 	return owed;
 }
 
-/* It could not be told: the next sample tells it. */
+/* It could not be reported: the next sample does it. */
 static __always_inline void owe_again(struct scratch *s)
 {
 	struct layout_thread *thread = bpf_map_lookup_elem(&threads, &s->record.key.tid);

@@ -442,7 +442,7 @@ static __always_inline void walk(struct scratch *s, __u32 slot)
 			s->record.key.end = LAYOUT_NARROW;
 		return;
 	}
-	/* So looks a thread that has not run yet, behind the system call that gave it 0: wick can tell. */
+	/* So looks a thread that has not run yet, behind the system call that gave it 0: wick can see that. */
 	if (s->record.key.end != LAYOUT_WHOLE && s->record.user_count == 1 && s->registers[0] == 0)
 		s->record.key.end = LAYOUT_DIFFICULT;
 }

@@ -14,8 +14,8 @@
 char programs_license[] SEC("license") = "Dual MIT/GPL";
 
 const volatile __u32 switch_sources = 0; /* by bit: events that happen when a thread leaves its CPU */
-const volatile __u32 clock_sources = 0; /* that tell how long threads run */
-const volatile __u32 kept_sources = ~0u; /* that are told themselves too */
+const volatile __u32 clock_sources = 0; /* that report how long threads run */
+const volatile __u32 kept_sources = ~0u; /* that are also reported themselves */
 
 const volatile __u32 fault_sources = 0; /* and page faults, whose `extra` is the size of the page */
 
@@ -31,7 +31,7 @@ static __always_inline __u64 page_size_of(struct bpf_perf_event_data *ctx)
 	return BPF_CORE_READ(kernel, data, data_page_size);
 }
 
-/* What the thread will do meanwhile, as sched:sched_switch tells it (LAYOUT_LEFT_*). */
+/* What the thread will do meanwhile, as sched:sched_switch reports it (LAYOUT_LEFT_*). */
 static __always_inline __u64 state_of_task(void)
 {
 	__u32 state = bpf_get_current_task_btf()->__state;
@@ -128,7 +128,7 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, __u16 source)
 	return 0;
 }
 
-/* One for each event of a recording: what is attached to an inherited event cannot be told otherwise. */
+/* One for each event of a recording: what is attached to an inherited event cannot be distinguished otherwise. */
 #define SOURCE(number)                                     \
 	SEC("perf_event")                                  \
 	int take_##number(struct bpf_perf_event_data *ctx) \
@@ -153,7 +153,7 @@ int forget_process(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The registers of all threads: /proc tells only two of a thread that waits. */
+/* The registers of all threads: /proc shows only two of a thread that waits. */
 SEC("iter/task")
 int list_registers(struct bpf_iter__task *ctx)
 {

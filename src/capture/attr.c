@@ -7,7 +7,7 @@
 
 #define FORMAT_LOST (1u << 4) /* Linux 6.0 */
 
-/* The same for all events of a recording, else their records could not be told apart. */
+/* The same for all events of a recording, else their records could not be distinguished. */
 static void set_common(struct perf_event_attr *attr, const struct attr_shape *shape)
 {
 	attr->size = sizeof *attr;

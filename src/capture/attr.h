@@ -1,4 +1,4 @@
-/* How samples are asked for: the attributes that do not depend on which event it is. */
+/* How samples are requested: the attributes that do not depend on which event it is. */
 #ifndef WICK_CAPTURE_ATTR_H
 #define WICK_CAPTURE_ATTR_H
 
@@ -22,9 +22,9 @@ struct attr_shape {
 	uint32_t stack_size; /* bytes of CALL_GRAPH_DWARF, a multiple of 8; 0: as much as the rings have room for */
 	uint64_t frequency; /* samples a second, or: */
 	uint64_t period; /* one of so many events; 0: by frequency */
-	bool inherit; /* threads and processes born later too */
+	bool inherit; /* threads and processes started later too */
 	bool enable_on_exec;
-	bool switches; /* the tracking event also tells when threads switch */
+	bool switches; /* the tracking event also reports when threads switch */
 	/* Not in every kernel: counts of lost records (6.0), build-ids of mappings (5.12), a choice of clocks (4.1) */
 	bool losses, build_ids, clock;
 	bool cgroups; /* that samples are of: since 5.7, and not in every configuration */

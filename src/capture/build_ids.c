@@ -15,7 +15,7 @@
 struct known_file {
 	dev_t device;
 	ino_t inode;
-	struct timespec changed; /* a file can be written anew in its place */
+	struct timespec changed; /* another file can be written in its place */
 	struct build_id build_id;
 };
 

@@ -1,5 +1,5 @@
 /*
- * Build-ids of files that processes map, for records that do not tell them: the kernel is not asked for them when all
+ * Build-ids of files that processes map, for records without them: the kernel does not add them when all
  * processes are recorded, and /proc/PID/maps has none. A file is looked at once, however many processes map it.
  */
 #ifndef WICK_CAPTURE_BUILD_IDS_H

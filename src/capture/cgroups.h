@@ -10,12 +10,12 @@
 
 struct cgroups;
 
-/* `by_perf`: ids are of the hierarchy that perf events know; else of cgroup v2, as BPF programs tell them. */
+/* `by_perf`: ids are of the hierarchy that perf events know; else of cgroup v2, as BPF programs report them. */
 struct cgroups *cgroups_new(bool by_perf);
 /* NULL is allowed. */
 void cgroups_free(struct cgroups *cgroups);
 
-/* The path ("/" is the root) the first time that an id is asked for and known; NULL from then on, and until then. */
+/* The path ("/" is the root) the first time that an id is looked up and known; NULL from then on, and until then. */
 const char *cgroups_news(struct cgroups *cgroups, uint64_t id);
 
 /* The id of the cgroup of a process; 0: not known. */

@@ -1,6 +1,6 @@
 /*
  * What is recorded: "cpu-clock", "cycles:u", "L1-dcache-load-misses", "r1a8", "sched:sched_switch",
- * "cpu/event=0x3c/pp", "/usr/lib/libc.so.6:malloc" → the attributes with which the kernel is asked for it.
+ * "cpu/event=0x3c/pp", "/usr/lib/libc.so.6:malloc" → the attributes with which it is requested from the kernel.
  */
 #ifndef WICK_CAPTURE_EVENTS_H
 #define WICK_CAPTURE_EVENTS_H
@@ -16,7 +16,7 @@ struct capture_event {
 	struct perf_event_attr attr; /* type, config and what modifiers say */
 	char *name; /* as people write it, with the modifiers that hold */
 	bool modes_chosen; /* u, k or h was given: not to be narrowed silently */
-	bool trace; /* was asked for as a trace: each of its samples counts */
+	bool trace; /* was requested as a trace: each of its samples counts */
 	bool everywhere; /* on all threads, whoever is recorded */
 	bool bare; /* its samples need no stack */
 	bool by_engine; /* a BPF program takes its samples; else they come by a ring */

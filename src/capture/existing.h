@@ -1,4 +1,4 @@
-/* What runs already when a recording begins, told as the records tell what comes later. */
+/* What runs already when a recording begins, in the form of records. */
 #ifndef WICK_CAPTURE_EXISTING_H
 #define WICK_CAPTURE_EXISTING_H
 
@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Processes with names of threads and mappings, without build-ids. A process that ends meanwhile is left out. */
+/* Processes with names of threads and mappings, without build-ids. A process that ends meanwhile is omitted. */
 int existing_processes(const struct event_sink *sink, const int32_t *pids, size_t count);
 int existing_all_processes(const struct event_sink *sink);
 /* Only the mappings of one process. */

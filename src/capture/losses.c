@@ -71,7 +71,7 @@ static int give(struct losses_ring *ring, enum event_lost_kind kind, uint64_t ti
 	return count ? sink_lost(sink, &lost) : 0;
 }
 
-/* What is in `all` and was not told yet. */
+/* What is in `all` and was not reported yet. */
 static int give_rest(struct losses_ring *ring, const struct losses_ring *all, uint64_t time,
 		     const struct event_sink *sink)
 {

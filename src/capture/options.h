@@ -28,9 +28,9 @@ struct capture_options {
 	unsigned types; /* of profile/types.h */
 	const char *weight; /* field of a tracepoint that its samples weigh; NULL: each weighs one */
 	bool wakers; /* with their stacks */
-	uint64_t min_block, max_block; /* nanoseconds: shorter and longer waits are left out; max 0: no limit */
+	uint64_t min_block, max_block; /* nanoseconds: shorter and longer waits are omitted; max 0: no limit */
 	enum engine_wish engine;
-	bool timeline; /* every sample is told of with its time, also by the BPF engine */
+	bool timeline; /* every sample is reported with its time, also by the BPF engine */
 	uint32_t kernel_memory; /* of the BPF engine, MiB; 0: the default */
 	enum call_graph call_graph;
 	uint32_t stack_size, max_depth; /* 0: the default */

@@ -184,7 +184,7 @@ static int emit_mapping(void *context, const struct event *event)
 	return sink_mmap(reading->to, &timed);
 }
 
-/* What is as the records told is not told again. */
+/* What is as the records said is not reported again. */
 static int read_process(struct recover *recover, int32_t pid, uint64_t time, const struct event_sink *to)
 {
 	const struct recover_thread *known = find(recover, pid);

@@ -1,6 +1,6 @@
 /*
  * What the kernel dropped of mappings and tasks is read again from /proc: the processes that are recorded and run now,
- * their names and mappings, as far as the records told otherwise. It is given to the sinks as records of the time of
+ * their names and mappings, as far as the records said otherwise. It is given to the sinks as records of the time of
  * the loss, so that samples from then on have names. What came and went meanwhile stays unknown.
  *
  * A stage before the sink of a recording: it passes everything on and remembers who lives. Its work is bounded: a small
@@ -18,7 +18,7 @@ struct recover_options {
 	bool children; /* of whom is recorded are recorded too */
 };
 
-/* A thread as the records tell of it. */
+/* A thread as the records report it. */
 struct recover_thread {
 	int32_t pid, tid;
 	uint64_t comm; /* hash of its name */
@@ -61,7 +61,7 @@ void recover_release(struct recover *recover);
 void recover_connect(struct recover *recover, const struct event_sink *early, const struct event_sink *front);
 
 /*
- * After each round of the rings, with its number: goes on where something was dropped. At the end of a recording, when
+ * After each round of the rings, with its number, if something was dropped. At the end of a recording, when
  * all records have been delivered, `last` does it without delay.
  */
 int recover_round(struct recover *recover, uint64_t round, bool last);

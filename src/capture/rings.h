@@ -24,10 +24,10 @@ struct rings_options {
 /* Opens all events, disabled. ERR_SYSTEM and a message with the remedy when the kernel refuses. */
 int rings_open(struct rings **ret_rings, struct rings_options *options, struct err *err);
 void rings_close(struct rings *rings);
-/* Of a target that was found by a pattern: how many threads were left out because this user may not record them. */
+/* Of a target that was found by a pattern: how many threads were omitted because this user may not record them. */
 size_t rings_denied(const struct rings *rings);
 
-/* The events, the one that tells of mappings, and those that are derived. */
+/* The events, the one that reports mappings, and those that are derived. */
 const struct event_source *rings_sources(const struct rings *rings, size_t *ret_count);
 
 /* Before the first round: samples are announced too, not only mappings and tasks. */
@@ -36,7 +36,7 @@ void rings_announce_samples(struct rings *rings);
 /* From now on records of mappings and tasks come, or samples too. */
 void rings_enable_tracking(struct rings *rings);
 void rings_enable_samples(struct rings *rings);
-/* No samples any more; mappings and tasks are still told. */
+/* No samples any more; mappings and tasks are still reported. */
 void rings_disable_samples(struct rings *rings);
 /* The same for events on all threads, which no exec of a command enables. */
 void rings_enable_everywhere(struct rings *rings);
@@ -56,7 +56,7 @@ void rings_look(struct rings *rings, struct merge *merge);
 void rings_announce(struct rings *rings, uint64_t place, const struct event_sink *early);
 int rings_deliver(struct rings *rings, uint64_t place, const struct event_sink *sink);
 int rings_release(struct rings *rings, const struct merge *merge, const struct event_sink *sink, bool last);
-/* Gives what the kernel dropped and did not tell of in the rings; after the last round. Returns as the sink. */
+/* Gives what the kernel dropped and did not report in the rings; after the last round. Returns as the sink. */
 int rings_last_losses(struct rings *rings, uint64_t time, const struct event_sink *sink);
 
 #endif

@@ -64,7 +64,7 @@ static void fit_to_kernel(struct rings_options *options)
 	struct perf_event_attr attr = attr_tracking(shape);
 	shape->cgroups = try_open(&attr, options->target);
 	/*
-	 * The kernel (6.18) marks what other sessions get of the same mapping as if they had asked for build-ids too,
+	 * The kernel (6.18) marks what other sessions get of the same mapping as if they had requested build-ids too,
 	 * and perf crashes on that. Few processes are recorded twice at once, but a whole system often is.
 	 */
 	shape->build_ids &= !target_is_by_cpu(options->target);

@@ -14,7 +14,7 @@ struct ring {
 	struct perf_event_mmap_page *page;
 	uint8_t *data;
 	uint64_t seen; /* up to where its records were looked at */
-	uint64_t needed; /* the first byte that is still asked for */
+	uint64_t needed; /* the first byte that is still needed */
 	bool full; /* or nearly: the kernel may have dropped something */
 };
 

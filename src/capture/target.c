@@ -216,7 +216,7 @@ void target_add_descendants(struct target *target)
 	pid_list_release(&list);
 }
 
-/* What ended since it was found is left out. */
+/* What ended since it was found is omitted. */
 static int add_all(struct target *target, struct pid_list *list, const char *what, struct err *err)
 {
 	target->found = true;

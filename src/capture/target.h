@@ -12,12 +12,12 @@
 
 struct target {
 	bool whole_system; /* every process; else those of `tids` */
-	int cgroup; /* its folder, when the kernel itself tells who is in it; else -1 */
+	int cgroup; /* its folder, when the kernel itself knows who is in it; else -1 */
 	bool by_thread; /* single threads are meant, not their whole processes */
 	bool found; /* by a pattern: of those that may not be recorded, others are left */
 	int32_t *tids; /* threads that are there now */
 	size_t tid_count, tid_capacity;
-	int32_t *pids; /* processes to be told of: their mappings and names */
+	int32_t *pids; /* processes to be reported: their mappings and names */
 	size_t pid_count, pid_capacity;
 	/* In both lists: descendants of processes that were named. The target ends without them. */
 	struct target_range {
@@ -54,7 +54,7 @@ static inline bool target_in_range(const struct target_range *range, size_t inde
 {
 	return index >= range->from && index < range->to;
 }
-/* Whether thread number `index` is left out when it may not be recorded; else that is an error. */
+/* Whether thread number `index` is omitted when it may not be recorded; else that is an error. */
 static inline bool target_may_lack(const struct target *target, size_t index)
 {
 	return target->found || target_in_range(&target->descended_tids, index);

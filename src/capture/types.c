@@ -40,7 +40,7 @@ static bool find_field(const char *system, const char *name, const char *field, 
 	return pmu_tracepoint_format(&format, system, name) && trace_field_find(format.data, field, ret_field);
 }
 
-/* Every one is told, with its raw data. */
+/* Every one is reported, with its raw data. */
 static void take_all(struct capture_event *event, enum derive_rule rule)
 {
 	event->derive.rule = rule;
@@ -88,7 +88,7 @@ static void add_wakings(struct capture_events *events, bool wakers, const struct
 
 /* --- page faults --- */
 
-/* Whether the kernel can tell how large a page is (Linux 5.11). */
+/* Whether the kernel can report how large a page is (Linux 5.11). */
 static bool knows_page_size(void)
 {
 	struct perf_event_attr attr = {

@@ -1,4 +1,4 @@
-/* What the kernel is asked for, so that the profile types of profile/types.h can be shown. */
+/* What is requested from the kernel, so that the profile types of profile/types.h can be shown. */
 #ifndef WICK_CAPTURE_TYPES_H
 #define WICK_CAPTURE_TYPES_H
 
@@ -7,12 +7,12 @@
 #include "system/limits.h"
 
 /*
- * Completes the list of events: it holds those that were asked for by name, which belong to a type that needs
+ * Completes the list of events: it holds those that were requested by name, which belong to a type that needs
  * TYPE_EACH_EVENT if there is one, and else replace the clock. Every event gets what is made of its samples.
  */
 int record_types_events(const struct capture_options *options, const struct capture_limits *limits, struct err *err);
 
-/* One line for each thing about waits that neither the events nor the engine can tell. After the engine was chosen. */
+/* One line for each thing about waits that neither the events nor the engine can show. After the engine was chosen. */
 void record_types_note_missing(const struct capture_options *options);
 
 #endif

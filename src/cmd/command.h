@@ -15,7 +15,7 @@ enum exit_code {
 	EXIT_DONE = 0, /* done */
 	EXIT_FAILED = 1, /* failed, said in one line on standard error */
 	EXIT_USAGE = 2, /* wrong options or arguments */
-	EXIT_THRESHOLD = 3, /* done, and a threshold asked for was exceeded (diff --fail-if) */
+	EXIT_THRESHOLD = 3, /* done, and a threshold was exceeded (diff --fail-if) */
 	EXIT_MEMORY = 4, /* ended at the limit of --max-memory */
 	/*
 	 * Of functions that are a step of a command: it continues with the next one. No exit code, which has 8 bits,
@@ -68,7 +68,7 @@ struct option_row {
 	const char *most; /* OPTION_INT: the word for `max` */
 	const char *clash; /* what perf's option of this letter has to do with it, for who gives it a wrong value */
 	size_t list; /* OPTION_FLAG: offset of a struct option_list; 0: none */
-	size_t given; /* OPTION_FLAG: offset of a bool that tells whether it was asked for; 0: none */
+	size_t given; /* OPTION_FLAG: offset of a bool that says whether it was given; 0: none */
 	const char *only; /* the command that has it, where several share a table; NULL: all of them */
 	bool negatable;
 	bool hidden; /* accepted for compatibility, not listed in --help; listed in the man page */
@@ -95,7 +95,7 @@ struct command {
 	const char *description; /* paragraphs, separated by blank lines */
 	const struct option_row *options;
 	/*
-	 * What perf's command of this name takes besides, so that scripts go on working; ended like `options`; NULL:
+	 * What perf's command of this name takes besides, so that scripts continue to work; ended like `options`; NULL:
 	 * none. Not in --help. A letter or name that is in both tables means what `options` says.
 	 */
 	const struct option_row *perf_options;

@@ -1,4 +1,4 @@
-/* What keeps wick from recording everything here, and what mends it. */
+/* What keeps wick from recording everything here, and what fixes it. */
 #include "base/json.h"
 #include "base/outfile.h"
 #include "base/term.h"

@@ -1,4 +1,4 @@
-/* Files from debuginfod while a profile is made: what is told of it, and what all of it may take together. */
+/* Files from debuginfod while a profile is made: what is reported, and what all of it may take together. */
 #ifndef WICK_CMD_FETCHING_H
 #define WICK_CMD_FETCHING_H
 

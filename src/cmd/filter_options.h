@@ -8,12 +8,12 @@
 
 struct input_filter {
 	struct collect_filter takes;
-	bool any; /* something may be left out */
-	bool recordings_only; /* by what text does not tell: CPU, cgroup, time */
+	bool any; /* something may be omitted */
+	bool recordings_only; /* by what text does not contain: CPU, cgroup, time */
 	struct buf pids, tids, cpus; /* where the lists of `takes` are */
 };
 
-/* Says what is wrong with the options. −1 to go on, else the exit code. Release in any case. */
+/* Says what is wrong with the options. −1 to continue, else the exit code. Release in any case. */
 int input_filter_parse(struct input_filter *filter, const struct input_options *options);
 void input_filter_release(struct input_filter *filter);
 

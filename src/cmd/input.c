@@ -267,7 +267,7 @@ static void list_events(const struct profile *profile, struct buf *out)
 }
 
 /*
- * The event or view asked for, or the first event with a name. `join`: an event without modifiers is all that differ in
+ * The requested event or view, or the first event with a name. `join`: an event without modifiers is all that differ in
  * them only.
  */
 static int choose_value(struct profile *profile, const char *wanted, bool join, value_id *ret_value)

@@ -14,7 +14,7 @@ enum input_count { INPUT_COUNT_PERIOD, INPUT_COUNT_SAMPLES };
 
 struct input_options {
 	bool pid, tid, kernel, jit, all, addrs, inline_frames, srcline;
-	bool uninline; /* inlined functions were asked for: text that does not tell them is completed */
+	bool uninline; /* inlined functions were requested: text without them is completed */
 	bool comm;
 	bool merge_threads, module, cache;
 	bool demangle; /* off is INPUT_NAMES_RAW */
@@ -81,7 +81,7 @@ void input_say_quality(const struct profile *profile, const struct input_options
 void input_say_overflows(const struct quality *quality);
 
 /*
- * Which value type is shown (says when others are left out, and when its weights do not add up in 64 bits), and how
+ * Which value type is shown (says when others are omitted, and when its weights do not add up in 64 bits), and how
  * labels are made. PROCEED, or an exit code.
  */
 int input_tree_options(struct profile *profile, const struct input_options *options, struct calltree_options *ret);

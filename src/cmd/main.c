@@ -62,7 +62,7 @@ static void set_signals(void)
 		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 			sigaction(deadly[i], &action, NULL);
 	}
-	/* These come back as EPIPE and EFBIG of write(), which are told in words. */
+	/* These come back as EPIPE and EFBIG of write(), which are reported in words. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 }

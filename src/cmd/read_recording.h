@@ -7,7 +7,7 @@
 #include "cmd/input.h"
 #include "collect/stack.h"
 
-/* The first bytes of an input, enough to tell a recording from text. */
+/* The first bytes of an input, enough to distinguish a recording from text. */
 struct input_head {
 	int fd; /* −1: it could not be opened */
 	bool is_folder; /* of the kind that perf record --threads writes */
@@ -35,13 +35,13 @@ struct recording_use {
 	bool keep_order;
 };
 
-/* Reads a recording; takes the descriptor of `head` over. −1 to go on, else the exit code. */
+/* Reads a recording; takes the descriptor of `head` over. −1 to continue, else the exit code. */
 int recording_load(struct input_head *head, const char *path, const struct input_options *options,
 		   const struct input_filter *filter, const struct recording_use *use);
 
 /*
  * Writes what the header of a recording says, a line for each fact by `format`, which takes its name and its text.
- * −1 to go on, else the exit code.
+ * −1 to continue, else the exit code.
  */
 int recording_write_facts(struct outfile *out, const char *path, const char *format);
 

@@ -17,7 +17,7 @@ struct report_options {
 	bool header, tree, bottom_up, json, csv;
 	bool children, no_children; /* of perf report */
 	double min_percent;
-	double table_percent; /* rows below it are left out of tables */
+	double table_percent; /* rows below it are omitted from tables */
 	long long max_depth, limit, width;
 };
 INPUT_FIRST(struct report_options);
@@ -430,7 +430,7 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 					     "Function";
 }
 
-/* Rows are in their order: those that are left out are the last. A table has at least one. */
+/* Rows are in their order: those that are omitted are the last. A table has at least one. */
 static void limit_by_percent(struct run *run, const struct function_table *table, bool by_total, struct buf *rest)
 {
 	struct report *report = &run->report;

@@ -44,7 +44,7 @@ int script_fields_parse(unsigned *fields, const char *text, struct err *err);
 struct script_text *script_text_new(struct outfile *out, const struct profile_filter *filter, const char *event,
 				    const struct script_format *format);
 void script_text_free(struct script_text *text);
-/* To be called before the samples of another recording: modules are numbered anew in each. */
+/* To be called before the samples of another recording: modules are numbered again in each. */
 void script_text_next_recording(struct script_text *text);
 /* One sample; has the signature of the `each` of cmd/read_recording.h. */
 void script_text_sample(void *text, struct module_store *codes, const struct batch_sample *sample,

@@ -51,7 +51,7 @@ static const char *shown_name(const struct watch *watch)
 	return watch->options.view ? watch->options.view->name : watch->options.event;
 }
 
-/* What was asked for first; where the kernel's part is missing, it has another name. */
+/* What was requested first; where the kernel's part is missing, it has another name. */
 static value_id value_of(const struct watch *watch)
 {
 	const struct profile *profile = live_profile(watch->live);

@@ -1,4 +1,4 @@
-/* The full screen while a recording goes on; a thread of its own, so that the reader of the rings need not wait. */
+/* The full screen while a recording continues; a thread of its own, so that the reader of the rings need not wait. */
 #ifndef WICK_CMD_WATCH_H
 #define WICK_CMD_WATCH_H
 

@@ -22,8 +22,8 @@ struct advice_facts {
 	uint32_t stack_bytes; /* of the largest copies; 0: there were none */
 	bool by_wick; /* who recorded, and has looked into unwind tables then */
 	bool by_engine; /* the BPF engine copies stacks only until their unwind tables are loaded */
-	bool each; /* some event is told each time it happens */
-	uint64_t frequency; /* the highest that was asked for; 0: none */
+	bool each; /* some event is reported each time it happens */
+	uint64_t frequency; /* the highest that was requested; 0: none */
 };
 
 /* `amounts`: how many stacks, by module id + 1 of their outermost frame. Names stay as long as `codes`. */

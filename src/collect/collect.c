@@ -322,7 +322,7 @@ static struct source_facts facts_of(struct collector *collector, uint32_t source
 	return source < collector->source_count ? collector->sources[source] : (struct source_facts){0};
 }
 
-/* A sample whose user stack is told by branches gets it as its chain. */
+/* A sample whose user stack is given by branches gets it as its chain. */
 static struct event_sample with_chain_of_branches(struct collector *collector, const struct event_sample *event)
 {
 	struct event_sample sample = *event;
@@ -337,7 +337,7 @@ static struct event_sample with_chain_of_branches(struct collector *collector, c
 	return sample;
 }
 
-/* Wakers need not be among those who are recorded: what no record tells the system may. */
+/* Wakers need not be among those who are recorded: what no record contains the system may know. */
 static bool ask_comm(struct collector *collector, const struct event_sample *event)
 {
 	char text[32];

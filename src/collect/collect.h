@@ -39,7 +39,7 @@ struct collect_options {
 	size_t max_depth; /* 0: 1,024 */
 	struct collect_filter filter;
 	struct symbol_options symbols;
-	struct debuginfod *debuginfod; /* asked for files that are missing; NULL: nobody */
+	struct debuginfod *debuginfod; /* provides files that are missing; NULL: none */
 	/* When set, it gets each sample with its stack in the order of time; a profile needs each_and_profile then. */
 	bool each_and_profile;
 	void (*each)(void *context, const struct batch_sample *sample, const struct stack_frame *frames, size_t count,

@@ -1,5 +1,5 @@
 /*
- * A recording as it stands now, with names, while it goes on. What was counted since the last look is taken from the
+ * A recording as it stands now, with names, while it continues. What was counted since the last look is taken from the
  * collector, and only addresses that are new are looked up.
  */
 #ifndef WICK_COLLECT_LIVE_PROFILE_H

@@ -50,7 +50,7 @@ static const struct mapping *find_user(struct stack_maker *maker, uint64_t ip)
 }
 
 /*
- * The kernel has code outside the mappings that records tell of: what ran while booting, BPF programs, modules of which
+ * The kernel has code outside the mappings in records: what ran while booting, BPF programs, modules of which
  * no record came. Its symbols are asked by absolute addresses, so any of its mappings leads to them.
  */
 static const struct mapping *find_kernel(const struct map_set *maps, uint64_t ip)
@@ -116,7 +116,7 @@ struct chain_part {
 };
 
 /*
- * False when the chain goes on with something that is neither an address nor a marker, as frame pointers that hold
+ * False when the chain continues with something that is neither an address nor a marker, as frame pointers that hold
  * something else lead to: what came before is used.
  */
 static bool split_chain(const struct event_sample *sample, struct chain_part *kernel, struct chain_part *user)
@@ -187,7 +187,7 @@ static size_t shared_addresses(const struct stack_maker *maker, size_t unwound, 
 }
 
 /*
- * What the kernel found by frame pointers goes on where the copy of the stack ended. Recursion repeats addresses: the
+ * What the kernel found by frame pointers continues where the copy of the stack ended. Recursion repeats addresses: the
  * place with the most in common before it is taken, of equal ones that at the same depth or nearest above.
  */
 static bool splice(struct stack_maker *maker, size_t unwound, struct chain_part user)
@@ -309,7 +309,7 @@ static enum stack_end take_end_mark(struct stack_maker *maker, struct chain_part
 	return end;
 }
 
-/* What was recorded as a call chain, all of it or the user part, tells little about where it should have ended. */
+/* What was recorded as a call chain, all of it or the user part, says little about where it should have ended. */
 static enum stack_end chain_end(const struct stack_maker *maker, size_t addresses)
 {
 	if (maker->sample->chain_most && addresses >= maker->sample->chain_most)

@@ -18,7 +18,7 @@ struct stack_place {
 /* What a thread that makes stacks needs; one per thread. */
 struct stack_maker {
 	struct module_store *codes;
-	struct module_code **known; /* by module: codes already asked for */
+	struct module_code **known; /* by module: codes already found */
 	size_t known_capacity;
 	size_t max_depth;
 	struct stack_frame *frames; /* the result, innermost first */

@@ -12,7 +12,7 @@ enum tally_threads { TALLY_BY_THREAD, TALLY_BY_PROCESS, TALLY_BY_NAME };
 struct tally {
 	struct trace trace;
 	struct preparer *preparer; /* gets addresses that are new; NULL: nobody */
-	bool unmapped_apart; /* addresses outside all modules are told apart; else they are one frame */
+	bool unmapped_apart; /* addresses outside all modules are distinguished; else they are one frame */
 	enum tally_threads threads_apart;
 	bool label_cpu; /* samples of different CPUs are counted separately */
 	uint64_t ends[STACK_ENDS]; /* samples, by how their stack ends; others may read them at any time */
@@ -35,7 +35,7 @@ struct tally {
 void tally_init(struct tally *tally, bool ordered);
 void tally_release(struct tally *tally);
 
-/* The frame in the trace: what stack_maker.identify asks for. */
+/* The frame in the trace: for stack_maker.identify. */
 uint32_t tally_frame(void *tally, const struct trace_frame *frame);
 /* The same for a stack that is inverted. */
 uint32_t tally_waker_frame(struct tally *tally, const struct trace_frame *frame);

@@ -127,7 +127,7 @@ static bool is_time(const struct bpf_counts *counts, const struct layout_key *ke
 	return counts->maps.threads >= 0 && key->source == counts->maps.waits_source;
 }
 
-/* Waits of which no stack is known need no record that tells of one. */
+/* Waits of which no stack is known need no record of one. */
 static struct bpf_stack *get_stack(struct bpf_counts *counts, const struct layout_key *key, uint64_t time)
 {
 	struct bpf_stack *stack = find_stack(counts, key);
@@ -139,7 +139,7 @@ static struct bpf_stack *get_stack(struct bpf_counts *counts, const struct layou
 	return keep(counts, record);
 }
 
-/* A wait that goes on, or time that a thread has run and that will be told with where it waited last. */
+/* A wait that continues, or time that a thread has run and that will be reported with where it waited last. */
 static bool is_pending(const struct bpf_counts *counts, const struct layout_key *key)
 {
 	struct layout_thread thread;
@@ -383,9 +383,9 @@ static int emit_count(struct bpf_counts *counts, struct bpf_stack *stack, const 
 }
 
 /*
- * Tells what a stack has and takes it out of the map. When nobody needs it any more it is freed: that is so when no
+ * Emits what a stack has and takes it out of the map. When nobody needs it any more it is freed: that is so when no
  * wait was pending before, nothing was there, and no wait is pending after; for a wait that ends puts it back, and one
- * that begins does not tell of a stack that is there (see leave_with_stack() of bpf/waits.h).
+ * that begins does not report a stack that is there (see leave_with_stack() of bpf/waits.h).
  */
 static int take_out(struct bpf_counts *counts, struct bpf_stack *stack, uint64_t time, const struct event_sink *sink)
 {
@@ -495,7 +495,7 @@ static int begin_anew(struct bpf_counts *counts, const struct event_sink *sink)
 	return result;
 }
 
-/* Stacks whose record still waits for its turn are not known yet: what was counted for them is told the next time. */
+/* Stacks whose record still waits for its turn are not known yet: their counts are reported the next time. */
 static int read_counts(struct bpf_counts *counts, const struct event_sink *sink)
 {
 	CLEANUP_FREE struct layout_key *keys = mem_alloc(CHUNK * sizeof *keys);
@@ -510,7 +510,7 @@ static int read_counts(struct bpf_counts *counts, const struct event_sink *sink)
 		if (failed && errno != ENOENT)
 			break;
 		for (uint32_t i = 0; i < count && result >= 0; i++) {
-			/* Most stacks are met once, and that was told. */
+			/* Most stacks are met once, and that was reported. */
 			struct bpf_stack *stack = values[i].count ? get_stack(counts, &keys[i], time) : NULL;
 			if (stack)
 				result = emit_count(counts, stack, &values[i], time, sink);

@@ -1,6 +1,6 @@
 /*
  * From the records and counts of the programs to samples. A stack that crossed is kept until its process changes, so
- * that later counts can be told with it; with the map of counts, this is what bounds the memory.
+ * that later counts can be emitted with it; with the map of counts, this is what bounds the memory.
  */
 #ifndef WICK_ENGINE_BPF_COUNTS_H
 #define WICK_ENGINE_BPF_COUNTS_H
@@ -32,7 +32,7 @@ struct bpf_counts {
 	struct bpf_pid *pids;
 	size_t pid_count, pid_capacity;
 	struct index_map pid_map;
-	uint32_t *ended; /* threads, since the counts were read; their processes go on */
+	uint32_t *ended; /* threads, since the counts were read; their processes continue */
 	size_t ended_count, ended_capacity;
 	uint64_t told; /* samples */
 	uint64_t read; /* when all counts were */
@@ -45,19 +45,19 @@ void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, con
 void bpf_counts_release(struct bpf_counts *counts);
 /* A thread that waits when the recording begins, with its stack. */
 void bpf_counts_asleep(struct bpf_counts *counts, const struct event_sample *sample);
-/* Tells the sample of a record, which becomes the counts' own. Returns as the sink. */
+/* Emits the sample of a record, which becomes the counts' own. Returns as the sink. */
 int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, const struct event_sink *sink);
 /* tid −1: all threads of the process */
 int bpf_counts_retire(struct bpf_counts *counts, int32_t pid, int32_t tid, const struct event_sink *sink);
 /* A thread that is not all of its process ended: its stacks are retired when the counts are read. */
 void bpf_counts_ended(struct bpf_counts *counts, int32_t tid);
 /*
- * Tells time that a thread spent and that is in no map: `key` is that of the wait, or of the last one of a thread that
+ * Emits time that a thread spent and that is in no map: `key` is that of the wait, or of the last one of a thread that
  * runs; `left` is enum layout_left_with and `state` enum layout_state. A count of 0 is one that no program saw.
  */
 int bpf_counts_time(struct bpf_counts *counts, const struct layout_key *key, uint32_t left, uint64_t state,
 		    const struct layout_count *count, uint64_t time, const struct event_sink *sink);
-/* Tells what was counted since. Begins anew when the map of counts is nearly full. */
+/* Emits what was counted since. Starts again when the map of counts is nearly full. */
 int bpf_counts_flush(struct bpf_counts *counts, const struct event_sink *sink);
 
 #endif

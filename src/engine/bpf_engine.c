@@ -163,7 +163,7 @@ int engine_fd(const struct engine *engine)
 	return engine->epoll;
 }
 
-/* --- what the rings tell, at once --- */
+/* --- what the rings report, at once --- */
 
 static int take_early(void *context, const struct event *event)
 {

@@ -45,7 +45,7 @@ void bpf_programs_emit_symbols(const struct bpf_programs *programs, struct modul
 void bpf_programs_tables_changed(struct bpf_programs *programs);
 /* How often the programs of sources ran and for how long; 0 where the kernel does not count (bpf_stats_enabled). */
 void bpf_programs_cost(const struct bpf_programs *programs, uint64_t *ret_runs, uint64_t *ret_nanoseconds);
-/* Memory of all maps, as far as the kernel tells. */
+/* Memory of all maps, as far as the kernel reports it. */
 size_t bpf_programs_bytes(const struct bpf_programs *programs);
 
 #endif

@@ -1,4 +1,4 @@
-/* Builds unwind tables in a thread of its own: the module that was asked for most often first. */
+/* Builds unwind tables in a thread of its own: the most requested module first. */
 #ifndef WICK_ENGINE_BPF_LOADER_H
 #define WICK_ENGINE_BPF_LOADER_H
 
@@ -28,10 +28,10 @@ struct bpf_loader {
 void bpf_loader_init(struct bpf_loader *loader);
 /* Where no thread can be started the work is done at once, by whoever asks. */
 void bpf_loader_start(struct bpf_loader *loader, struct module_store *codes);
-/* Ends the thread; what was asked for and is not begun stays undone. */
+/* Ends the thread; what was requested and is not begun stays undone. */
 void bpf_loader_stop(struct bpf_loader *loader);
 void bpf_loader_release(struct bpf_loader *loader);
-/* Asks for the table of a module, or once more. */
+/* Requests the table of a module, or once more. */
 void bpf_loader_ask(struct bpf_loader *loader, module_id module);
 /* A module whose table has been built since, if there is one: module_code_unwind_table() now answers at once. */
 bool bpf_loader_take(struct bpf_loader *loader, module_id *ret_module);

@@ -32,7 +32,7 @@ struct supplied_process {
 	struct bpf_list list;
 };
 
-/* A mapping that took the place of another: until it is told in the order of time. */
+/* A mapping that took the place of another: until it is delivered in the order of time. */
 struct replaced_mapping {
 	int32_t pid;
 	uint64_t time, start;
@@ -102,7 +102,7 @@ static void process_changed(struct bpf_supply *supply, struct supplied_process *
 	supply->some_changed = true;
 }
 
-/* --- what the records tell --- */
+/* --- what the records report --- */
 
 /* What is mapped there now: the very same, something else, or nothing. */
 enum overlap { OVERLAP_NONE, OVERLAP_SAME, OVERLAP_OTHER };
@@ -153,7 +153,7 @@ int bpf_supply_mmap(struct bpf_supply *supply, const struct event_mmap *mmap)
 	return 0;
 }
 
-/* Most processes that come and go are never hit by a sample: the kernel gets a list again when one asks for it. */
+/* Most processes that come and go are never hit by a sample: the kernel gets a list again when one needs it. */
 static void forget(struct bpf_supply *supply, struct supplied_process *process)
 {
 	process->wanted = false;
@@ -324,7 +324,7 @@ static bool process_maps_module(struct bpf_supply *supply, int32_t pid, module_i
 	return found;
 }
 
-/* All lists with the module are made anew. */
+/* All lists with the module are made again. */
 static void module_changed(struct bpf_supply *supply, module_id module)
 {
 	for (size_t i = 0; i < supply->count; i++)
@@ -362,7 +362,7 @@ static bool evict_idle_module(struct bpf_supply *supply)
 static void place_module(struct bpf_supply *supply, module_id id)
 {
 	if (module_at(supply, id)->state == MODULE_PLACED)
-		return; /* was asked for again while its table was made */
+		return; /* was requested again while its table was made */
 	const struct unwind_table *table = module_code_unwind_table(module_store_get(supply->codes, id));
 	enum module_state state = MODULE_BARE;
 	struct bpf_placed placed = {0};
@@ -415,7 +415,7 @@ void bpf_supply_give(struct bpf_supply *supply)
 	give_lists(supply);
 }
 
-/* What was told is given up when it is half of all. */
+/* What was delivered is dropped when it is half of all. */
 static void forget_replaced(struct bpf_supply *supply)
 {
 	if (supply->replaced_head * 2 < supply->replaced_count)

@@ -20,7 +20,7 @@ struct bpf_supply {
 	struct bpf_tables tables;
 	struct bpf_loader loader;
 	struct module_store *codes;
-	/* What the records tell, at once. The strings of its modules are not used: modules are those of `codes`. */
+	/* What the records report, at once. The strings of its modules are not used: modules are those of `codes`. */
 	struct processes processes;
 	struct supplied_process *items;
 	size_t count, capacity;
@@ -39,7 +39,7 @@ struct bpf_supply {
 int bpf_supply_init(struct bpf_supply *supply, struct bpf_programs *programs, struct err *err);
 void bpf_supply_release(struct bpf_supply *supply);
 
-/* What the records tell, as soon as they come. */
+/* What the records report, as soon as they come. */
 int bpf_supply_mmap(struct bpf_supply *supply, const struct event_mmap *mmap);
 int bpf_supply_exec(struct bpf_supply *supply, const struct event_comm *comm);
 int bpf_supply_fork(struct bpf_supply *supply, const struct event_task *task);

@@ -18,7 +18,7 @@ struct functions {
 	struct bpf_func_info types[FUNCTIONS_MAX];
 };
 
-/* How many functions there are; 0 when the kernel does not tell, or tells more of one thing than of another. */
+/* How many functions there are; 0 if the kernel does not report it, or reports more of one thing than of another. */
 static uint32_t ask(int program, struct functions *functions)
 {
 	struct bpf_prog_info info = {

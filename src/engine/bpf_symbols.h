@@ -7,7 +7,7 @@
 struct bpf_object;
 
 /*
- * Tells the functions of the object's programs, called as in /proc/kallsyms. They are sampled as all code of the kernel
+ * Emits the functions of the object's programs, called as in /proc/kallsyms. They are sampled as all code of the kernel
  * is, and the names that are kept of the kernel cannot have them: without this all of /proc/kallsyms would be read.
  */
 void bpf_symbols_emit(const struct bpf_object *object, struct module_store *codes);

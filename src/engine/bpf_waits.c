@@ -30,7 +30,7 @@ static uint64_t passed(uint64_t since, uint64_t time)
 	return time > since ? time - since : 0;
 }
 
-/* Time that ran and that no sample of a clock came for: it is told with where the thread left its CPU last. */
+/* Time that ran and that no sample of a clock came for: it is reported with where the thread left its CPU last. */
 static int emit_run(struct bpf_counts *counts, const struct layout_thread *thread, uint64_t ran, uint64_t time,
 		    const struct event_sink *sink)
 {

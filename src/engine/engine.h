@@ -1,6 +1,6 @@
 /*
  * The BPF engine: programs in the kernel unwind samples by table and count them there; only stacks that are new cross,
- * by a ring buffer, and the counts when they are asked for. What the kernel cannot unwind (a process whose mappings it
+ * by a ring buffer, and the counts on request. What the kernel cannot unwind (a process whose mappings it
  * does not have yet, a table that is not loaded yet, a rule that is too difficult) crosses as registers and stack
  * bytes, as in a perf ring, and is unwound outside: so stacks are whole from the first sample on.
  *
@@ -11,11 +11,11 @@
  *	engine_start()      the thread that builds tables begins
  *	a round:
  *	engine_look()       takes what is new in the ring buffer,
- *	engine_early()      listens of mappings and tasks as soon as the kernel tells of them,
+ *	engine_early()      gets mappings and tasks as soon as the kernel reports them,
  *	engine_supply()     gives the kernel what it lacks: after both, for a list that is older than the record that
- *	                    asked for it would be wrong
+ *	                    requested it would be wrong
  *	engine_deliver()    gives one of the records to a sink, when it is its turn in the order of time
- *	engine_retire()     before an exec or the end of a process is told to that sink
+ *	engine_retire()     before an exec or the end of a process is passed to that sink
  *	engine_counts()     now and then and at the end: what was counted since
  *	engine_stop()
  *	engine_close()
@@ -34,15 +34,15 @@ struct engine;
 
 /* How the times of threads are added up in the kernel: as samples of `source`, whose `raw` is enum thread_state. */
 struct engine_waits {
-	bool counted; /* else each switch is told by itself */
+	bool counted; /* else each switch is reported separately */
 	bool running; /* the time that threads run too, by the samples of `clocks` */
 	bool from_exec; /* a command: it is recorded from the program on that it executes */
 	bool unseen; /* a wait that began before the recording counts from there on */
 	bool children, all; /* new threads are recorded: of those that are; of anybody */
 	uint16_t source;
 	uint32_t clocks, kept; /* by bit: sources; `kept` are also samples of their own */
-	uint32_t except_pid; /* a process that is left out; 0: none */
-	uint64_t min_block, max_block; /* nanoseconds: other waits are left out; max 0: no limit */
+	uint32_t except_pid; /* a process that is omitted; 0: none */
+	uint64_t min_block, max_block; /* nanoseconds: other waits are omitted; max 0: no limit */
 };
 
 /*
@@ -60,12 +60,12 @@ struct engine_options {
 	size_t sources;
 	uint32_t max_depth; /* frames of user space, at most LAYOUT_FRAMES_MAX */
 	uint32_t copy_bytes; /* of a stack that is unwound outside, at most LAYOUT_COPY_MAX */
-	bool timeline; /* every sample is told of with its time; else they are added up in the kernel */
+	bool timeline; /* every sample is reported with its time; else they are added up in the kernel */
 	bool many_processes; /* larger maps */
 	uint32_t pid_namespace; /* inode of the one that wick lives in; 0: the initial one */
 	uint32_t kernel_memory; /* MiB, about: all that grows with what is recorded is sized by it */
 	uint32_t unaggregated; /* by bit: sources whose samples are never added up */
-	uint32_t faults; /* by bit: page faults, whose samples tell the size of the page where the kernel knows it */
+	uint32_t faults; /* by bit: page faults, whose samples have the size of the page where the kernel knows it */
 	uint32_t switches; /* by bit: sources that happen when a thread leaves its CPU; `raw` is its state then */
 	struct engine_waits waits;
 	struct engine_members members;
@@ -112,7 +112,7 @@ void engine_stop(struct engine *engine);
 void engine_registers(struct engine *engine, void (*add)(void *context, int32_t tid, const uint64_t *values),
 		      void *context);
 
-/* A sink for mmap, comm, fork and exit records, told at once, and for threads that wait when it begins. */
+/* A sink for mmap, comm, fork and exit records, passed at once, and for threads that wait when it begins. */
 struct event_sink engine_early(struct engine *engine);
 
 /* Readable when the engine should be looked at before the next round. */
@@ -120,7 +120,7 @@ int engine_fd(const struct engine *engine);
 
 /* Takes what is new; `add` gets the time and the number of each record. */
 void engine_look(struct engine *engine, void (*add)(void *context, uint64_t time, uint64_t number), void *context);
-/* Tables and lists of mappings that the records asked for go to the kernel. */
+/* Tables and lists of mappings that the records need go to the kernel. */
 void engine_supply(struct engine *engine);
 /* Gives the sample of a record to the sink. Each number once. Returns as the sink. */
 int engine_deliver(struct engine *engine, uint64_t number, const struct event_sink *sink);
@@ -130,8 +130,8 @@ int engine_deliver(struct engine *engine, uint64_t number, const struct event_si
  */
 int engine_retire(struct engine *engine, int32_t pid, int32_t tid, const struct event_sink *sink);
 /*
- * A thread ended: gives the time that it ran and that was not told yet. Its stacks are forgotten when the counts are
- * given next.
+ * A thread ended: gives the time that it ran, as far as it was not reported. Its stacks are forgotten when the counts
+ * are given next.
  */
 int engine_exit(struct engine *engine, const struct event_task *task, const struct event_sink *sink);
 /* True when the mapping took the place of another, which engine_early() noticed. */
@@ -143,10 +143,10 @@ struct engine_statistics {
 	uint64_t taken; /* samples that the programs saw */
 	uint64_t copied; /* of these: unwound outside */
 	uint64_t lost; /* of these: no room in the ring buffer */
-	uint64_t uncounted; /* of these: told one by one, because the map of counts was full */
+	uint64_t uncounted; /* of these: reported one by one, because the map of counts was full */
 	uint64_t told; /* samples given to the sink */
 	uint64_t unfollowed; /* processes that there was no room for among the members */
-	uint64_t left_out; /* waits that were shorter or longer than asked for */
+	uint64_t left_out; /* waits that were shorter or longer than requested */
 	size_t modules, processes; /* in the kernel now */
 	size_t evicted; /* modules that gave way to others */
 	size_t refused; /* times that there was no room for a module's table: its stacks were unwound outside */

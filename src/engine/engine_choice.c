@@ -17,7 +17,7 @@
 #define NEEDED_PER_CPU 384u
 #define INITIAL_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO of the kernel */
 
-/* Debian keeps the release at 6.1.0 and tells elsewhere which patches are in: "… Debian 6.1.129-1 (2025-03-06)". */
+/* Debian keeps the release at 6.1.0 and shows elsewhere which patches are in: "… Debian 6.1.129-1 (2025-03-06)". */
 static void read_version(const struct system *system, struct engine_facts *facts)
 {
 	CLEANUP_BUF struct buf release = {0};
@@ -72,7 +72,7 @@ static bool is_before(const struct engine_facts *facts, unsigned major, unsigned
 	return facts->minor != minor ? facts->minor < minor : facts->patch < patch;
 }
 
-/* A program that read user memory which was not resident could stop the machine (5.19 to 6.3.9, mended in 6.1.36). */
+/* A program that read user memory which was not resident could stop the machine (5.19 to 6.3.9, fixed in 6.1.36). */
 static bool freezes(const struct engine_facts *facts)
 {
 	bool mended = facts->major == 6 && facts->minor == 1 && facts->patch >= 36;

@@ -17,7 +17,7 @@
 struct engine_facts {
 	unsigned major, minor, patch; /* of the kernel; 0, 0, 0: not known */
 	bool bpf; /* the kernel has it */
-	bool btf; /* and tells its types */
+	bool btf; /* and exports its types */
 	bool capable; /* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN */
 	bool confidential; /* locked down: nothing of the kernel may be read */
 	unsigned cpus; /* that it may have */
@@ -41,12 +41,12 @@ uint32_t engine_memory(const struct engine_facts *facts, uint32_t asked);
 /* False when so little memory is left that loading the programs could end wick. */
 bool engine_memory_suffices(const struct engine_facts *facts);
 
-/* True when programs can tell how large the page of a fault is (Linux 6.2). */
+/* True when programs can see how large the page of a fault is (Linux 6.2). */
 bool engine_knows_page_size(const struct engine_facts *facts);
 
 /*
  * True when the engine can be used. Else `reason` gets one line without an end: "the kernel is 5.10, the BPF engine
- * needs 5.15". `task` may be NULL: only the machine is asked for.
+ * needs 5.15". `task` may be NULL: only the machine is checked.
  */
 bool engine_fits(const struct engine_facts *facts, const struct engine_task *task, struct buf *reason);
 

@@ -34,7 +34,7 @@ void engine_events_unmark(struct capture_events *events)
 		events->items[i].by_engine = events->items[i].by_cpu = false;
 }
 
-/* Where all that tells of times is taken by programs, these can add them up. */
+/* Where all records of times are taken by programs, these can add them up. */
 static bool can_count_waits(const struct capture_events *events)
 {
 	bool switches = false, clocks = true;
@@ -99,7 +99,7 @@ bool engine_events_rings_on_cpus(struct capture_events *events)
 	return some;
 }
 
-/* The programs are not called by the tracepoint but by the event of the same moment, and tell the state themselves. */
+/* The programs are not called by the tracepoint but by the event of the same moment. They report the state. */
 static void take_switches(struct capture_events *events, struct capture_event *event)
 {
 	event->attr.type = PERF_TYPE_SOFTWARE;

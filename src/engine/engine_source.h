@@ -30,8 +30,8 @@ struct engine_source {
 	size_t count, capacity;
 	struct build_ids_filler filler; /* before what the engine listens to */
 	struct event_sink next; /* of the stage */
-	uint64_t counted; /* when counts were last asked for */
-	uint64_t count_at, every; /* when counts are asked for again, and how often they are at most */
+	uint64_t counted; /* when counts were last read */
+	uint64_t count_at, every; /* when counts are read again, and how often they are at most */
 };
 
 /*

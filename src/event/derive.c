@@ -12,7 +12,7 @@ struct derive {
 	struct event_sink next;
 	struct offcpu *offcpu;
 	bool follows; /* switches */
-	int32_t *pids; /* that records told of */
+	int32_t *pids; /* that records mentioned */
 	size_t pid_count, pid_capacity;
 	struct index_map pid_map;
 };

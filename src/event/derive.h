@@ -1,5 +1,5 @@
 /*
- * Samples made of other samples: it stands before a collector, takes what the kernel tells and gives what people ask
+ * Samples made of other samples: it stands before a collector, takes what the kernel reports and gives what people ask
  * for. Switches become nanoseconds that threads waited (see offcpu.h), page faults become bytes, tracepoints weigh what
  * one of their fields says. Samples of other events go through.
  */
@@ -18,7 +18,7 @@ struct derive_source {
 	enum derive_rule rule;
 	enum derived_event derived; /* of DERIVE_PAGES */
 	bool keep; /* of DERIVE_CLOCK */
-	bool only_known; /* is recorded everywhere: samples of processes that no record told of are left out */
+	bool only_known; /* is recorded everywhere: samples of processes that no record mentioned are skipped */
 	struct trace_field weight; /* of DERIVE_WEIGH */
 };
 
@@ -26,7 +26,7 @@ struct derive_options {
 	const struct derive_source *sources; /* by number of the event; later ones are passed on */
 	size_t source_count;
 	uint32_t first_derived; /* number of the event DERIVED_RUNNING */
-	uint64_t page_size; /* of a fault whose record does not tell it */
+	uint64_t page_size; /* of a fault whose record does not have it */
 	struct offcpu_options offcpu;
 };
 

@@ -33,11 +33,11 @@ enum stack_end {
 	STACK_WHOLE,
 	STACK_CUT, /* the copy of the stack was too small */
 	STACK_DEEP, /* deeper than the limit of the kernel's call chains */
-	STACK_BROKEN, /* no way to go on: no unwind information, no frame pointer, damaged memory */
+	STACK_BROKEN, /* no way to continue: no unwind information, no frame pointer, damaged memory */
 	STACK_ABSENT, /* memory of the stack was not resident when the sample was taken */
 	STACK_FOREIGN, /* registers of a machine that is not unwound here */
 	STACK_UNSEEN, /* there is none: the thread left its CPU before the recording began */
-	STACK_OTHER, /* it goes on in another stack, of which there is no copy: signal handlers, coroutines */
+	STACK_OTHER, /* it continues in another stack, of which there is no copy: signal handlers, coroutines */
 	STACK_NARROW, /* of a 32-bit program, without a frame pointer to follow */
 	STACK_ENDS,
 };
@@ -66,7 +66,7 @@ struct event_sample {
 	const uint8_t *stack; /* copy of user stack memory, upwards */
 	uint64_t stack_skipped; /* bytes between the stack pointer and where the copy begins */
 	size_t stack_size; /* bytes that are really there */
-	size_t stack_asked; /* bytes that were asked for: stack_size == stack_asked hints at a stack cut off */
+	size_t stack_asked; /* bytes that were requested: stack_size == stack_asked hints at a stack cut off */
 	bool stack_lasts; /* `stack` is valid until the tap is closed */
 	const uint8_t *stack_tail; /* memory behind the copy, which was read from the process after the sample */
 	size_t stack_tail_size; /* 0: none */
@@ -99,7 +99,7 @@ struct event_task { /* fork and exit */
 
 /* What the kernel dropped. */
 enum event_lost_kind {
-	LOST_ANY, /* of a ring with all kinds of records, by a kernel that does not tell (before 6.0), or by perf */
+	LOST_ANY, /* of a ring with all kinds of records, by a kernel without counts (before 6.0), or by perf */
 	LOST_SAMPLES,
 	LOST_OTHERS, /* no samples: mappings, names, forks and exits */
 };

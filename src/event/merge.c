@@ -80,7 +80,7 @@ static int deliver(struct merge *merge, const struct event_sink *sink, uint64_t 
 	return result;
 }
 
-/* Who is told at once may be in a hurry: rounds then follow faster than a record gets into its buffer. */
+/* Who gets records early may be in a hurry: rounds then follow faster than a record gets into its buffer. */
 static void move_limit(struct merge *merge)
 {
 	uint64_t time = clock_now();

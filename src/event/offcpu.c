@@ -31,7 +31,7 @@ struct waiter {
 	bool unseen; /* it waits since before the recording began */
 	uint64_t since; /* what it does; for a running one also since its last sample */
 	uint64_t woken; /* 0: not yet */
-	uint64_t owed; /* time it ran that no sample has told yet */
+	uint64_t owed; /* time it ran that no sample has reported yet */
 	struct held_sample left; /* the one it left its CPU with */
 	struct held_sample waker; /* and the one of who woke it up */
 };
@@ -88,7 +88,7 @@ static void see_time(struct offcpu *offcpu, uint64_t time)
 		offcpu->latest = time;
 }
 
-/* NULL for the idle task and those that are left out. */
+/* NULL for the idle task and those that are omitted. */
 static struct waiter *waiter_of(struct offcpu *offcpu, int32_t pid, int32_t tid, bool add)
 {
 	if (tid <= 0 || (offcpu->options.except_pid && pid == offcpu->options.except_pid))
@@ -212,7 +212,7 @@ static int end_wait(struct offcpu *offcpu, struct waiter *waiter, uint64_t time)
 	return result < 0 ? result : give(offcpu, waiter, sample, STATE_RUNNABLE, time, time - woken);
 }
 
-/* Time that ran and that no sample of a clock came for: it is told with where the thread left its CPU last. */
+/* Time that ran and that no sample of a clock came for: it is reported with where the thread left its CPU last. */
 static int pay_debt(struct offcpu *offcpu, struct waiter *waiter, uint64_t time)
 {
 	uint64_t owed = waiter->owed;
@@ -228,7 +228,7 @@ static void count_running(struct waiter *waiter, uint64_t time)
 }
 
 /*
- * A thread of which no record has told yet ran since the recording began; one that has told of its exit goes on until
+ * A thread of which no record came yet ran since the recording began; one whose exit was recorded continues until
  * its last switch.
  */
 static void assume_running(const struct offcpu *offcpu, struct waiter *waiter)
@@ -259,7 +259,7 @@ static int come_back(struct offcpu *offcpu, struct waiter *waiter, uint64_t time
 {
 	int result = 0;
 	if (waiter->doing == DOING_UNKNOWN && offcpu->options.unseen) {
-		/* It waited when the recording began: where, no switch has told. */
+		/* It waited when the recording began: where, no switch has shown. */
 		waiter->unseen = true;
 		waiter->doing = DOING_WAIT;
 		waiter->state = STATE_SLEEPING;
@@ -310,7 +310,7 @@ int offcpu_switch(struct offcpu *offcpu, const struct event_sample *sample)
 	if (waiter && has_state && prev_state & PREV_DEAD) {
 		result = say_goodbye(offcpu, waiter, sample->time);
 	} else if (waiter) {
-		/* Without a state a later record tells whether it was preempted. */
+		/* Without a state a later record reports whether it was preempted. */
 		result = leave(offcpu, waiter, sample->time, has_state ? state_of(prev_state) : STATE_SLEEPING);
 		hold_sample(offcpu, &waiter->left, sample);
 	}
@@ -362,7 +362,7 @@ int offcpu_record(struct offcpu *offcpu, const struct event_switch *change)
 		return come_back(offcpu, waiter, change->time);
 	if (waiter->doing == DOING_GONE)
 		return 0; /* for ever */
-	if (waiter->doing == DOING_WAIT) { /* a sample told it already */
+	if (waiter->doing == DOING_WAIT) { /* a sample reported it already */
 		if (change->preempted)
 			waiter->state = STATE_RUNNABLE;
 		return 0;

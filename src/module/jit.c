@@ -272,7 +272,7 @@ static bool read_template(const struct perfmap *map, uint64_t address, uint8_t *
 	static const uint8_t framed[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd1, 0x5d, 0xc3};
 	uint64_t start, end;
 	const char *name = map ? perfmap_find_range(map, address, &start, &end) : NULL;
-	if (map && !name) /* asked for with the byte before */
+	if (map && !name) /* read with the byte before */
 		name = perfmap_find_range(map, address + 1, &start, &end);
 	if (!name || strncmp(name, "py::", 4) != 0)
 		return false;

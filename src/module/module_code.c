@@ -485,7 +485,7 @@ static void pass_kernel_symbols(struct module_store *codes)
 	size_t count = codes->kernel_symbol_count;
 	codes->kernel_symbols = NULL;
 	codes->kernel_symbol_capacity = 0;
-	/* Other threads go on when it is 0, and must find the symbols then. */
+	/* Other threads continue when it is 0, and must find the symbols then. */
 	for (size_t i = 0; i < count; i++)
 		kernel_add(codes->kernel, symbols[i].start, symbols[i].size, symbols[i].name);
 	__atomic_store_n(&codes->kernel_symbol_count, 0, __ATOMIC_RELEASE);

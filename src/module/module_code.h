@@ -1,5 +1,5 @@
 /*
- * The code of the modules that samples hit: opened when first asked for, by any thread. Answers where in a module an
+ * The code of the modules that samples hit: opened on first use, by any thread. Answers where in a module an
  * address lies, how to unwind there, and what it is called.
  */
 #ifndef WICK_MODULE_MODULE_CODE_H
@@ -47,14 +47,14 @@ struct module_store {
 	struct process_runtime *runtimes;
 	size_t runtime_count, runtime_capacity;
 	pthread_mutex_t kernel_lock; /* guards the opening of `kernel`; taken before `lock` */
-	struct kernel *kernel; /* opened when first asked for */
+	struct kernel *kernel; /* opened on first use */
 	struct build_id kernel_build_id; /* what is known of it until then */
 	uint64_t kernel_text;
 	char *kernel_text_symbol;
 	struct kernel_symbol *kernel_symbols; /* code that came while recording */
 	size_t kernel_symbol_count, kernel_symbol_capacity;
 	struct cache *cache; /* NULL: none */
-	/* Who is asked for files that are not here; NULL: nobody. Set it before the first module is opened. */
+	/* Provides files that are not here; NULL: none. Set it before the first module is opened. */
 	struct debuginfod *debuginfod;
 	bool fetch_at_once; /* debug files too, when a module is opened; else module_code_fetch() does it */
 	pthread_mutex_t fetch_lock; /* one download at a time */
@@ -103,7 +103,7 @@ const char *code_path(const struct module_code *code);
 uint64_t module_code_address(struct module_code *code, const struct mapping *mapping, uint64_t ip);
 /* Asks debuginfod for the debug file, if it is missing; only before the first module_code_find() in this module. */
 void module_code_fetch(struct module_code *code);
-/* NULL: the module has none. Built when first asked for. */
+/* NULL: the module has none. Built on first use. */
 const struct unwind_table *module_code_unwind_table(struct module_code *code);
 /* Whether the rule for unwinding at an address of the module is derived; false when the table was not needed so far. */
 bool module_code_is_derived(struct module_code *code, uint64_t address);

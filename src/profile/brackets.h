@@ -16,7 +16,7 @@ struct brackets {
 
 /*
  * Takes what stands at `at` (< length): a bracket, another character, or "operator" with its symbol, which is no
- * bracket. Returns where to go on.
+ * bracket. Returns where to continue.
  */
 size_t brackets_step(struct brackets *brackets, const char *name, size_t length, size_t at);
 

@@ -221,7 +221,7 @@ static size_t climb(struct builder *b, stack_id stack)
 	return count;
 }
 
-/* The labels of one sample, outermost first, into b->path; returns their number or SIZE_MAX when it is left out. */
+/* The labels of one sample, outermost first, into b->path; returns their number or SIZE_MAX when it is omitted. */
 static size_t labels_of_sample(struct builder *b, size_t index)
 {
 	size_t steps = climb(b, b->profile->samples[index].stack);

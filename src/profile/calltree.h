@@ -56,7 +56,7 @@ struct calltree_options {
 	bool show_module; /* module`function */
 	bool show_line; /* function:file:line when known */
 	const char *const *skip_after; /* NULL-terminated: the deepest frame of this name becomes the outermost */
-	const char *const *base; /* NULL-terminated: as skip_after, and stacks without such a frame are left out */
+	const char *const *base; /* NULL-terminated: as skip_after, and stacks without such a frame are omitted */
 	/*
 	 * A tree of more nodes than this (0: any number) gives up its lightest ones, whose weight becomes their
 	 * callers' own. Nodes with at least `keep_share` of the whole stay in any case.

@@ -28,7 +28,7 @@ struct diff_change {
 	double before_share, after_share; /* of the side's total, 0 to 1 */
 	double p; /* that chance alone makes such a difference */
 	double confidence; /* 1 - p, corrected for the number of functions looked at */
-	bool significant; /* confidence reaches the one asked for */
+	bool significant; /* confidence reaches the requested one */
 };
 
 struct diff_row {

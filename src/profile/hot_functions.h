@@ -1,5 +1,5 @@
 /*
- * Which functions lead while a recording goes on: one row per function (name and module), to which samples are added
+ * Which functions lead while a recording continues: one row per function (name and module), to which samples are added
  * as they come. A stack in which a function stands several times counts once for its total.
  */
 #ifndef WICK_PROFILE_HOT_FUNCTIONS_H

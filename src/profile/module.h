@@ -1,4 +1,4 @@
-/* What the name of a module tells about its code. */
+/* What the name of a module says about its code. */
 #ifndef WICK_PROFILE_MODULE_H
 #define WICK_PROFILE_MODULE_H
 

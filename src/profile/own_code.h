@@ -1,5 +1,5 @@
 /*
- * What a table tells of a wait: its kind, and the function of the program's own code that waits. Innermost frames of
+ * What a table shows of a wait: its kind, and the function of the program's own code that waits. Innermost frames of
  * waits are the same few functions of the kernel and the C library for all programs.
  */
 #ifndef WICK_PROFILE_OWN_CODE_H

@@ -25,9 +25,9 @@ struct quality {
 	uint64_t unresolved; /* samples (or such stacks) with at least one frame without a symbol */
 	uint64_t derived; /* samples with at least one frame whose unwind rule was derived from its code */
 	uint64_t bad_lines; /* lines of text input that fit no known layout */
-	uint64_t cut_stacks; /* stacks the input ends in the middle of; they are left out */
+	uint64_t cut_stacks; /* stacks the input ends in the middle of; they are omitted */
 	uint64_t overflows; /* sums that did not fit 64 bits and were held at the limit */
-	uint64_t filtered; /* samples of other events, left out by the event filter */
+	uint64_t filtered; /* samples of other events, skipped by the event filter */
 	struct quality_module *modules; /* unresolved frames by module */
 	size_t module_count, module_capacity;
 	str_id truncated_advice, lost_advice, lost_records_advice; /* why, and what would fix it; 0: not known */
@@ -42,7 +42,7 @@ void quality_add(struct quality *quality, const struct quality *from);
 
 /*
  * One line for people, e.g. "1,234 samples · 12 lost · 3 truncated · 40 with unresolved frames (libfoo.so: 38)".
- * Parts that are zero are left out. `strings` are the profile's.
+ * Parts that are zero are omitted. `strings` are the profile's.
  */
 void quality_line(const struct quality *quality, const struct strpool *strings, struct buf *out);
 /*

@@ -1,6 +1,6 @@
 /*
- * How much functions vary from run to run. Three runs tell little about the spread of one function, but all functions
- * together tell much: so the spread of each is drawn towards what is usual for its size, the more the fewer runs there
+ * How much functions vary from run to run. Three runs say little about the spread of one function, but all functions
+ * together say much: so the spread of each is drawn towards what is usual for its size, the more the fewer runs there
  * are (empirical Bayes, as limma does for genes). The usual variance is counting + (excess × level)²: the chance of
  * the sampling, and what the program and the machine add, which grows with the function.
  */

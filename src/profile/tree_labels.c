@@ -162,7 +162,7 @@ void calltree_shorten(struct calltree *tree, const struct profile *profile)
 
 /*
  * The length of what pool threads share: "worker-" of "worker-12", "tokio-rt-w" has none. Digits that follow a letter
- * directly ("python3") are a weaker sign, told by `weak`.
+ * directly ("python3") are a weaker sign, marked by `weak`.
  */
 static size_t pool_prefix(const char *name, bool *weak)
 {

@@ -92,7 +92,7 @@ struct profile_view {
 	bool counted; /* the unit is that of the view only: its parts are plain counts */
 	const char *background; /* as flamegraph.pl's users know it: "blue" for waits, "green" for memory */
 	const char *load; /* what `wick top` counts per second: "faults/s"; of times: the threads that it is about */
-	const char *shown_by; /* without being asked for only where a value type has this in its name */
+	const char *shown_by; /* by default only where a value type has this in its name */
 	struct view_part {
 		const char *value; /* name of the value type; NULL ends the list */
 		enum part_label label;

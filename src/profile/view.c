@@ -102,7 +102,7 @@ static uint8_t facts_of_frame(const struct profile *profile, const struct frame 
 	return begins_with_any(name, libc_locks) ? IN_LIBC_LOCK : 0;
 }
 
-/* How a thread leaves its CPU is the same everywhere: the function that wanted it to is told. */
+/* How a thread leaves its CPU is the same everywhere: the function that wanted it to is shown. */
 static stack_id without_scheduler(const struct profile *profile, stack_id stack)
 {
 	for (; stack != STACK_ROOT; stack = profile->stacks[stack].parent) {
@@ -114,7 +114,7 @@ static stack_id without_scheduler(const struct profile *profile, stack_id stack)
 	return stack;
 }
 
-/* Stacks below a frame that names a part, made when they are asked for. */
+/* Stacks below a frame that names a part, made when they are requested. */
 struct rooted {
 	enum part_label label; /* PART_NONE: as they are */
 	stack_id *stacks; /* by old stack; PROFILE_NONE: not made yet */
@@ -127,7 +127,7 @@ struct profile_viewer {
 	value_id joined;
 	struct rooted rooted[VIEW_PARTS_MAX + 1];
 	size_t rooted_count;
-	stack_id *path; /* scratch: stacks from the one asked for to the first that is made */
+	stack_id *path; /* scratch: stacks from the requested one to the first that is made */
 	size_t path_capacity;
 	uint8_t *of_frame, *of_stack; /* what is known of each so far */
 	size_t frame_count, frame_capacity, stack_count, stack_capacity;
@@ -172,14 +172,14 @@ static void extend_facts(struct profile_viewer *viewer)
 		*facts = 0;
 		if (viewer->stack_count == STACK_ROOT)
 			continue;
-		/* Who ended the wait tells nothing of what it was for. */
+		/* Who ended the wait says nothing about what it was for. */
 		*facts = viewer->of_stack[stack->parent];
 		if (!(*facts & IN_WAKER))
 			*facts |= viewer->of_frame[stack->frame];
 	}
 }
 
-/* What libc was asked for counts only where the kernel's part is missing. */
+/* What libc was called for counts only where the kernel's part is missing. */
 static bool waits_for_lock(struct profile_viewer *viewer, stack_id stack)
 {
 	extend_facts(viewer);

@@ -18,7 +18,7 @@ const struct profile_view *profile_view_default(const struct profile *profile);
 bool profile_view_has(const struct profile *profile, const struct profile_view *view);
 /*
  * Joins its parts and returns their value type, which has the view's name and unit. Time asleep in a futex or another
- * lock becomes time waiting for locks: the names of functions tell it. The parts are gone from the profile then.
+ * lock becomes time waiting for locks: the names of functions show it. The parts are gone from the profile then.
  */
 value_id profile_view_apply(struct profile *profile, const struct profile_view *view);
 
@@ -29,7 +29,7 @@ void profile_viewer_free(struct profile_viewer *viewer); /* NULL is allowed */
 /* Moves a sample, in ids of the profile, to the view; false when it is no part of it. */
 bool profile_viewer_move(struct profile_viewer *viewer, struct sample *sample);
 
-/* The unit of a value type by its name: "ns", "bytes", or "" when the name does not tell. */
+/* The unit of a value type by its name: "ns", "bytes", or "" if the name does not show it. */
 const char *profile_unit_of(const char *value_name);
 
 #endif

@@ -29,7 +29,7 @@ static void open_counters(struct cpu_time *time, const struct target *target, bo
 		.disabled = 1,
 		.inherit = children,
 		.enable_on_exec = on_exec,
-		.exclude_kernel = 1, /* asks for no rights; the clock counts all the same */
+		.exclude_kernel = 1, /* needs no rights; the clock counts all the same */
 		.exclude_hv = 1,
 	};
 	size_t count = 0;

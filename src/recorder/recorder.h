@@ -1,5 +1,5 @@
 /*
- * A recording: opens the events of a target, gives what the kernel tells to a sink in the order of time, and ends when
+ * A recording: opens the events of a target, passes its records to a sink in the order of time, and ends when
  * the target does, the time is over or a signal comes.
  */
 #ifndef WICK_RECORDER_RECORDER_H

@@ -249,7 +249,7 @@ static int choose_engine(struct recorder *recorder, struct opening *opening, str
 }
 
 /*
- * The same in wick, by what the rings tell of forks and exits. Not where only some CPUs are recorded: a fork on another
+ * The same in wick, by the forks and exits in the rings. Not where only some CPUs are recorded: a fork on another
  * one would be missed. And not at high frequencies, where the copies of strangers' stacks cost too much, and few
  * threads are shorter than a period.
  */

@@ -35,7 +35,7 @@ struct recorder {
 	struct derive *derive; /* NULL: samples are as the kernel takes them */
 	struct derive_source *derive_sources;
 	struct event_tee existing; /* what was there before the recording, as soon as it is known, and in its turn */
-	uint64_t rounded; /* when progress was last told of */
+	uint64_t rounded; /* when progress was last reported */
 	struct cpu_time cpu_time;
 	struct hotplug hotplug; /* of CPUs on which events are opened */
 	sigset_t signals, old_mask;
@@ -52,14 +52,14 @@ struct recorder {
 	enum recorder_end end;
 	bool asked_to_end; /* the command */
 	bool privileged;
-	int32_t stopped; /* a process that the kernel tells nothing of any more; 0: none */
+	int32_t stopped; /* a process that the kernel does not report any more; 0: none */
 	bool reported_stopped;
 	uint64_t ended_threads;
 	struct cgroups *cgroups;
 	struct build_ids *build_ids;
 };
 
-/* Tells of a step down that was taken. */
+/* Reports a step down that was taken. */
 void recorder_note(const struct recorder *recorder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

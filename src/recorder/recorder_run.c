@@ -318,7 +318,7 @@ static void ask_to_end(struct recorder *recorder)
 	recorder->asked_to_end = kill(command, SIGTERM) == 0;
 }
 
-/* Waits that began before the recording are told, so their stacks are of interest. */
+/* Waits that began before the recording are reported, so their stacks are of interest. */
 bool recorder_lists_sleepers(const struct recorder *recorder)
 {
 	const struct capture_options *options = &recorder->options;
@@ -485,6 +485,6 @@ int recorder_wait(struct recorder *recorder)
 		;
 	recorder->target.command = 0;
 	if (recorder->asked_to_end && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)
-		return 0; /* it did as it was told */
+		return 0; /* it ended as requested */
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

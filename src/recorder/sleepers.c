@@ -247,9 +247,9 @@ static void find_addresses(struct sleepers *sleepers)
 		fclose(file);
 }
 
-/* --- telling --- */
+/* --- emitting --- */
 
-/* Of a thread of which /proc alone tells: its frame pointer is not known, and 0 leads nowhere. */
+/* Of a thread that is known from /proc only: its frame pointer is not known, and 0 leads nowhere. */
 #define FEW_REGISTERS (1ull << ARCH_AT_FP | 1ull << ARCH_AT_SP | 1ull << ARCH_AT_IP)
 
 static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, uint64_t cgroup,

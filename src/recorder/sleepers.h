@@ -1,7 +1,7 @@
 /*
- * Threads that wait already when a recording begins. No switch tells where, so their stacks are read from /proc: the
+ * Threads that wait already when a recording begins. No switch reports where, so their stacks are read from /proc: the
  * kernel's part (which only root may see) and, where they wait in a system call, registers and memory of user space.
- * Nobody is stopped for it: what is told of a thread that ran meanwhile would be wrong, so it is dropped.
+ * Nobody is stopped for it: what is reported of a thread that ran meanwhile would be wrong, so it is dropped.
  */
 #ifndef WICK_RECORDER_SLEEPERS_H
 #define WICK_RECORDER_SLEEPERS_H

@@ -20,7 +20,7 @@ struct remedies {
 	size_t count;
 };
 
-/* `amounts` by module id + 1 tells how much each one matters. `remedies` must not move until remedies_end(). */
+/* `amounts` by module id + 1 is how much each one matters. `remedies` must not move until remedies_end(). */
 void remedies_start(struct remedies *remedies, struct module_store *codes, const uint64_t *amounts);
 /* The modules that matter most, at most REMEDIES_MAX. Gives their number. */
 size_t remedies_rank(const struct module_store *codes, const uint64_t *amounts, module_id *ret_modules);

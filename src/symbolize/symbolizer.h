@@ -37,7 +37,7 @@ struct symbolizer {
 	struct index_map name_map;
 };
 
-/* No stack yet: what it begins with tells whether it is whole. */
+/* No stack yet: what it begins with shows whether it is whole. */
 #define SYMBOLIZER_OUTSIDE ((struct symbolizer_stack){.stack = STACK_ROOT, .outside = true})
 
 /* Looks up the frames that are new, and gives them names. */

@@ -24,7 +24,7 @@ struct walker {
 	struct symbolizer_stack from;
 };
 
-/* Those who are at one stack with names, and go on from there. */
+/* Those who are at one stack with names, and continue from there. */
 struct level {
 	stack_id stack;
 	size_t begin, at, end; /* in `walkers`, sorted by the frames they go to; those before `at` are gone */
@@ -66,7 +66,7 @@ static void add_walker(struct walk *walk, struct walker walker)
 	walk->walkers[walk->walker_count++] = walker;
 }
 
-/* A stack of a trace is reached: it goes on to its callees. */
+/* A stack of a trace is reached: it continues to its callees. */
 static void arrive(struct walk *walk, uint32_t tree, stack_id stack, struct symbolizer_stack named)
 {
 	walk->walked[tree].stacks[stack] = named;

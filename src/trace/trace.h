@@ -2,8 +2,9 @@
  * A trace: stacks of frames that have no names yet, and how often samples had them. A recording is counted in traces,
  * one per thread that counts, and symbolize/ makes a profile of them.
  *
- * Frames, stacks, threads, events and samples are arrays indexed by 32-bit ids. Stacks, threads, samples and labels have
- * the types that a profile has; their ids are those of the trace. Parents of stacks have smaller ids than their children.
+ * Frames, stacks, threads, events and samples are arrays indexed by 32-bit ids. Stacks, threads, samples and labels
+ * have the types that a profile has; their ids are those of the trace. Parents of stacks have smaller ids than their
+ * children.
  */
 #ifndef WICK_TRACE_TRACE_H
 #define WICK_TRACE_TRACE_H

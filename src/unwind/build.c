@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "symbol/elf_symbols.h"
 
-/* Padding between functions: the rule before it may as well go on, and a row is saved. */
+/* Padding between functions: the rule before it may as well continue, and a row is saved. */
 enum { GAP_MIN = 16 };
 
 /*

@@ -134,7 +134,7 @@ static bool read_cie(struct cfi *cfi, struct cfi_cie *cie, struct cursor cursor)
 
 /* --- entries --- */
 
-/* One CIE or FDE; both start with their length, and a field that tells which it is. */
+/* One CIE or FDE; both start with their length, and a field that says which it is. */
 struct entry {
 	uint64_t offset; /* of the length */
 	uint64_t id_offset; /* of the field behind the length */

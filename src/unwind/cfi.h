@@ -1,8 +1,8 @@
 /*
  * Call frame information as compilers write it: CIEs, FDEs and their programs (DWARF 5 §6.4; .eh_frame by the LSB).
  *
- * Reading is one pass over a section that notes where each function's program lies; running a program tells the state
- * of the followed registers from each address on. Damaged entries are left out, the others stay.
+ * Reading is one pass over a section that notes where each function's program lies; running a program gives the state
+ * of the followed registers from each address on. Damaged entries are omitted, the others stay.
  */
 #ifndef WICK_UNWIND_CFI_H
 #define WICK_UNWIND_CFI_H
@@ -73,7 +73,7 @@ enum { CFI_RANGES_MAX = 64 };
 
 struct cfi {
 	const struct arch *arch;
-	struct cfi_range executable[CFI_RANGES_MAX]; /* functions outside are left out */
+	struct cfi_range executable[CFI_RANGES_MAX]; /* functions outside are omitted */
 	size_t range_count;
 	struct cfi_cie *cies;
 	size_t cie_count, cie_capacity;

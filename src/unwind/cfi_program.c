@@ -12,7 +12,7 @@ struct program {
 	struct cursor code;
 	struct cfi_state state;
 	uint64_t location, end;
-	bool changed; /* since the state was last told */
+	bool changed; /* since the state was last emitted */
 	bool bad;
 	cfi_sink sink;
 	void *context;
@@ -20,7 +20,7 @@ struct program {
 	struct cfi_state memory[REMEMBER_MAX];
 };
 
-/* The state is told when the program moves on: by then all that holds at the location before is known. */
+/* The state is emitted when the program moves on: by then all that holds at the location before is known. */
 static void move_to(struct program *program, uint64_t location)
 {
 	if (location <= program->location) {

@@ -126,7 +126,7 @@ static void note_target(struct derive *derive, const struct instruction *instruc
 	}
 }
 
-/* Instructions do not go on across the start of a function: there reading begins again. */
+/* Instructions do not continue across the start of a function: there reading begins again. */
 static uint32_t length_up_to_entry(const struct derive *derive, uint32_t index, uint32_t length)
 {
 	for (uint32_t i = 1; i < length; i++)

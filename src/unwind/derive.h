@@ -67,7 +67,7 @@ void derive_release(struct derive *derive);
 bool derive_add_range(struct derive *derive, uint64_t address, const uint8_t *code, size_t size);
 /* Whether an address lies in a range. */
 bool derive_has(const struct derive *derive, uint64_t address);
-/* After all ranges. What lies in none of them is left out. */
+/* After all ranges. What lies in none of them is omitted. */
 void derive_add_entry(struct derive *derive, uint64_t address, uint64_t size, enum derive_entry_kind kind);
 void derive_run(struct derive *derive);
 

@@ -45,7 +45,7 @@ struct derive_function {
 	bool moved; /* the stack pointer is used */
 	bool abandoned; /* there is too much of it */
 	bool outermost; /* some of it has no caller … */
-	bool trapped; /* … and ends where nothing goes on */
+	bool trapped; /* … and ends where nothing continues */
 	bool careful; /* calls do not return when what follows looks like a function */
 };
 
@@ -282,7 +282,7 @@ static void note_rule(struct derive_function *function, uint32_t index, const st
 	}
 }
 
-/* Whether the path ends here: others go on from here, or did. */
+/* Whether the path ends here: others continue from here, or did. */
 static bool meets_others(struct derive_function *function, const struct block *from, uint32_t index, bool after_call,
 			 const struct derive_state *state)
 {
@@ -312,7 +312,7 @@ static bool meets_others(struct derive_function *function, const struct block *f
 	return true;
 }
 
-/* What an instruction does, and where else it leads. False when it does not go on. */
+/* What an instruction does, and where else it leads. False when it does not continue. */
 static bool follow(struct derive_function *function, const struct instruction *instruction, uint32_t index,
 		   uint64_t next, struct derive_state *state)
 {

@@ -234,7 +234,7 @@ struct special {
 
 /*
  * A function that changes to another stack and clears the frame pointer ("mov $0, %rbp": mcall, morestack): a stack
- * begins there, as its caller may go on elsewhere. So it does where a new thread takes its own ("mov %rsi, %rsp":
+ * begins there, as its caller may continue elsewhere. So it does where a new thread takes its own ("mov %rsi, %rsp":
  * clone).
  */
 static struct special find_beginning(const struct go_program *go, const struct cfi_function *function)

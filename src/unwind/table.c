@@ -8,7 +8,7 @@
 
 /*
  * 1 KiB a page makes searching short. A file with few functions far apart gets larger pages, so that the index stays in
- * proportion to what the file can say; what lies beyond the last page of 64 KiB (8 GiB at least) is left out.
+ * proportion to what the file can say; what lies beyond the last page of 64 KiB (8 GiB at least) is omitted.
  */
 void unwind_rows_maker_init(struct unwind_rows_maker *maker, uint64_t start, uint64_t end, size_t functions)
 {

@@ -8,7 +8,7 @@
 /* Gaps below, between functions, are padding. */
 enum { GAP_MIN = 32 };
 /*
- * Calls are looked for in this much described code, where symbols do not tell where functions begin, and where there is
+ * Calls are looked for in this much described code, where symbols do not show where functions begin, and where there is
  * enough other code to be worth reading it all.
  */
 enum { SEARCHED_MAX = 32 << 20, UNDESCRIBED_MIN = 16 << 10 };

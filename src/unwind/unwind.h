@@ -40,7 +40,7 @@ struct unwind_registers {
 };
 
 /*
- * From a perf sample (abi, mask and values as perf_event gives them) of a machine; NULL: of this one. False when they do
+ * From a perf sample (abi, mask and values as in perf_event) of a machine; NULL: of this one. False when they do
  * not suffice.
  */
 bool unwind_registers_from_perf(struct unwind_registers *ret_registers, const struct arch *machine, uint64_t abi,
@@ -86,7 +86,7 @@ enum unwind_end {
 /*
  * Fills addresses[0…most) innermost first, beginning with the ip itself, and returns their number. Return addresses
  * are given as they stand on the stack (not minus one); callers look them up at address − 1 except for the first one
- * and for those above a signal frame, which `exact` (may be NULL, one bool per address) tells.
+ * and for those above a signal frame, which `exact` (may be NULL, one bool per address) says.
  */
 size_t unwind_stack(const struct unwind_space *space, const struct unwind_registers *registers, uint64_t *addresses,
 		    bool *exact, size_t most, enum unwind_end *ret_end);
@@ -94,7 +94,7 @@ size_t unwind_stack(const struct unwind_space *space, const struct unwind_regist
 /*
  * One frame up: `registers` become those of the caller, and `exact` (in: whether ip is an instruction's own address,
  * not one behind a call) that of the caller's ip. False when there is no caller or it cannot be found, which *ret_end
- * tells.
+ * says.
  */
 bool unwind_step(const struct unwind_space *space, struct unwind_registers *registers, bool *exact,
 		 enum unwind_end *ret_end);

@@ -192,7 +192,7 @@ static bool step_by_link(struct walk *walk, const struct arch *arch)
 
 /*
  * To the caller: by the instructions, in a file with some rules by the return address, if that is found, and else by
- * frame pointers. A chain of frame pointers is followed as long as it goes on.
+ * frame pointers. A chain of frame pointers is followed as long as it continues.
  */
 static bool step_without_rule(struct walk *walk)
 {

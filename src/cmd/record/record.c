@@ -189,7 +189,7 @@ static int record_all(struct record_run *run)
 	return PROCEED;
 }
 
-/* Pictures and tables of events show one: the first that was asked for, if it happened. */
+/* Pictures and tables of events show one: the first requested one, if it happened. */
 static int choose_event(struct record_run *run, const char *first)
 {
 	struct profile *profile = &run->profile;
@@ -237,7 +237,7 @@ static int write_shown(struct record_run *run, struct record_shown shown, bool l
 
 /*
  * A command that ran and used no CPU is no failure, and its exit code is the one to pass on. Who names a process and
- * gets nothing does not have what was asked for.
+ * gets nothing does not have what was requested.
  */
 static int end_without_samples(const struct record_run *run)
 {

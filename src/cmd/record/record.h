@@ -78,7 +78,7 @@ int record_choose_target(struct record_run *run);
 
 /* By the options. PROCEED, or the exit code to leave with. */
 int record_choose_types(struct record_run *run);
-/* What deriving left out. */
+/* What deriving skipped. */
 void record_say_derived(const struct record_run *run);
 /* What is shown while recording: the view of the first type; NULL: the first event. */
 const struct profile_view *record_first_view(const struct record_run *run);
@@ -116,7 +116,7 @@ int record_write_files(struct record_run *run);
 
 /* --- record_screen.c: the full screen of --live and wick top --- */
 
-/* Whether there is a terminal for it, and where a command's output goes meanwhile. PROCEED, or the exit code. */
+/* Whether there is a terminal, and where a command's output goes meanwhile. PROCEED, or the exit code. */
 int record_prepare_screen(struct record_run *run);
 int record_open_screen(struct record_run *run, struct err *err); /* 0 or a code of err */
 /* Gives the screen back and shows what the command has printed meanwhile. */

@@ -159,7 +159,7 @@ bool record_coverage(const struct record_run *run, struct record_coverage *ret_c
 		     (event->attr.config == PERF_COUNT_SW_CPU_CLOCK || event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 	if (!clock || run->needs & TYPE_DERIVED || run->result.cpu_time == RECORDER_TIME_UNKNOWN)
 		return false;
-	/* The kernel may allow less than was asked for. */
+	/* The kernel may allow less than was requested. */
 	uint64_t frequency = event->attr.freq ? event->attr.sample_freq : 0;
 	double period = run->options.capture.period ?
 				(double)run->options.capture.period :
