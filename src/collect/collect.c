@@ -208,7 +208,7 @@ static void add_with_waker(struct worker *worker, const struct batch_sample *sam
 	tally_add(&worker->tally, sample, joined, at + count, end);
 }
 
-/* The copy of the stack of the sample at `at` comes from far: it is asked for while another one is worked on. */
+/* The copy of the stack of the sample at `at` comes from far: it is prefetched while another one is worked on. */
 static void prefetch_stack(struct batch *batch, size_t at)
 {
 	const struct batch_sample *sample = batch_at(batch, at);
