@@ -9,8 +9,8 @@
 /* One sample, with what the collector knows about it. Its arrays follow it in the buffer, but see `stack_lasts`. */
 struct batch_sample {
 	/*
-	 * Without branches, raw bytes, interrupt registers and waker. `count` is not 0, `since` is set. Its pointers are
-	 * those that batch_at() set.
+	 * Without branches, raw bytes, interrupt registers and waker. `count` is not 0, `since` is set. Its pointers
+	 * are those that batch_at() set.
 	 */
 	struct event_sample event;
 	size_t size; /* of all of it, a multiple of 8 */
@@ -40,7 +40,7 @@ struct batch {
  */
 struct batch_sample *batch_add(struct batch *batch, const struct event_sample *event, struct map_set *maps,
 			       struct map_set *kernel_maps);
-/* The sample at `at`, which is 0, or `at` + size of the one before; NULL: there are no more. For who reads the batch. */
+/* The sample at `at`: 0, or `at` + size of the one before. NULL: there are no more. For who reads the batch. */
 const struct batch_sample *batch_at(struct batch *batch, size_t at);
 #define BATCH_BYTES (1u << 20)
 #define BATCH_BORROWED (2u << 20)
