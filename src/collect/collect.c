@@ -1,78 +1,17 @@
-/* The collector: follows processes, hands batches to workers, and merges their traces. */
-#include "collect/collect.h"
+/* The collector: follows processes and hands batches to workers, which count stacks in traces. */
+#include "collect/collector.h"
 
-#include "base/hash.h"
 #include "base/parallel.h"
-#include "collect/advice.h"
-#include "collect/stack.h"
-#include "collect/tally.h"
 #include "event/branches.h"
-#include "event/measure.h"
-#include "event/source_facts.h"
 #include "profile/match.h"
-#include "symbolize/prepare.h"
-#include "symbolize/symbolize.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_DEPTH 1024
 #define PREFETCHED 4096 /* bytes of a stack */
 
-struct worker {
-	struct collector *collector;
-	pthread_t thread;
-	bool started;
-	struct stack_maker maker;
-	struct tally tally;
-	pthread_mutex_t lock; /* guards `tally` where it is followed */
-};
-
-struct known_build_id {
-	str_id path;
-	struct build_id id;
-};
-
-struct cgroup {
-	uint64_t id;
-	str_id path;
-};
-
-struct collector {
-	struct collect_options options;
-	struct modules modules;
-	struct processes processes;
-	struct module_store codes;
-	struct stack_needs needs;
-	struct collect_tap tap;
-	struct source_facts *sources; /* by event */
-	size_t source_count, source_capacity;
-	uint32_t source_columns; /* length of the longest name */
-	struct known_build_id *build_ids;
-	size_t build_id_count, build_id_capacity;
-	struct cgroup *cgroups;
-	size_t cgroup_count, cgroup_capacity;
-	struct batch_queue *queue;
-	struct batch *filling;
-	struct worker *workers;
-	struct preparer *preparer;
-	uint64_t *chain; /* made of branches */
-	size_t chain_capacity;
-	unsigned worker_count, running;
-	uint64_t first_time;
-	bool has_first_time;
-	uint64_t lost, lost_records;
-	uint64_t overflows; /* weights of single samples that int64_t does not hold */
-	struct measure measure;
-};
-
 static void *work(void *context);
-
-static bool makes_profile(const struct collect_options *options)
-{
-	return !options->each || options->each_and_profile;
-}
 
 struct collector *collector_new(const struct collect_options *options)
 {
@@ -84,7 +23,7 @@ struct collector *collector_new(const struct collect_options *options)
 	processes_init(&collector->processes, &collector->modules);
 	module_store_init(&collector->codes, &collector->modules, &options->symbols);
 	collector->codes.debuginfod = options->debuginfod;
-	collector->codes.fetch_at_once = !makes_profile(options);
+	collector->codes.fetch_at_once = !collector_makes_profile(options);
 	if (options->live)
 		module_store_set_live(&collector->codes);
 	collector->worker_count = options->threads ? options->threads : parallel_cores();
@@ -105,7 +44,7 @@ struct collector *collector_new(const struct collect_options *options)
 		worker->maker.foreign = options->foreign;
 		worker->maker.machine = options->machine;
 		worker->maker.needs = options->live ? &collector->needs : NULL;
-		worker->maker.identify = makes_profile(options) ? tally_frame : NULL;
+		worker->maker.identify = collector_makes_profile(options) ? tally_frame : NULL;
 		worker->maker.identify_context = &worker->tally;
 	}
 	return collector;
@@ -114,7 +53,7 @@ struct collector *collector_new(const struct collect_options *options)
 static void start_workers(struct collector *collector)
 {
 	/* Where samples come as fast as they can be read, no time is left over; followed ones are named at once. */
-	if (collector->options.live && !collector->options.followed && makes_profile(&collector->options))
+	if (collector->options.live && !collector->options.followed && collector_makes_profile(&collector->options))
 		collector->preparer = preparer_new(&collector->codes);
 	for (unsigned i = 0; i < collector->worker_count; i++) {
 		struct worker *worker = &collector->workers[i];
@@ -233,9 +172,9 @@ static void work_on(struct worker *worker, struct batch *batch)
 			waker = batch_at(batch, at);
 			at += waker->size;
 		}
-		if (waker && makes_profile(options))
+		if (waker && collector_makes_profile(options))
 			add_with_waker(worker, sample, end, waker);
-		else if (makes_profile(options))
+		else if (collector_makes_profile(options))
 			tally_add(&worker->tally, sample, worker->maker.frames, worker->maker.count, end);
 	}
 	if (options->followed)
@@ -584,103 +523,4 @@ struct module_store *collector_codes(struct collector *collector)
 struct stack_needs *collector_stack_needs(struct collector *collector)
 {
 	return &collector->needs;
-}
-
-static void find_broken(struct collector *collector, struct advice_broken *broken)
-{
-	size_t modules = collector->modules.count;
-	uint64_t *amounts CLEANUP_FREE = mem_zalloc(modules + 1, sizeof *amounts);
-	for (unsigned i = 0; i < collector->worker_count; i++) {
-		const struct tally *tally = &collector->workers[i].tally;
-		for (size_t k = 0; k <= modules && k < tally->broken_capacity; k++)
-			amounts[k] += tally->broken[k];
-	}
-	advice_find_broken(broken, &collector->codes, amounts);
-}
-
-static void advise(struct collector *collector, struct profile *profile)
-{
-	struct advice_facts facts = {.by_wick = collector->options.live || collector->options.by_wick,
-				     .by_engine = collector->options.engine};
-	for (unsigned i = 0; i < collector->worker_count; i++)
-		facts.by_wick |= collector->workers[i].maker.marked;
-	for (int k = 0; k < STACK_ENDS; k++)
-		facts.ends[k] = collector_ends(collector, k);
-	for (size_t i = 0; i < collector->source_count; i++) {
-		const struct source_facts *source = &collector->sources[i];
-		facts.stack_bytes = source->stack_bytes > facts.stack_bytes ? source->stack_bytes : facts.stack_bytes;
-		facts.each |= source->each;
-		facts.frequency = source->frequency > facts.frequency ? source->frequency : facts.frequency;
-	}
-	find_broken(collector, &facts.broken);
-	struct buf text CLEANUP_BUF = {0}, lost CLEANUP_BUF = {0}, names CLEANUP_BUF = {0}, records CLEANUP_BUF = {0};
-	advice_on_names(&names, &collector->codes, profile);
-	if (names.size)
-		profile->quality.names_advice = profile_string(profile, names.data, names.size);
-	advice_on_lost(&lost, &facts);
-	advice_on_lost_records(&records, &facts);
-	advice_on_truncated(&text, &facts);
-	if (text.size)
-		profile->quality.truncated_advice = profile_string(profile, text.data, text.size);
-	if (collector->lost)
-		profile->quality.lost_advice = profile_string(profile, lost.data, lost.size);
-	if (collector->lost_records)
-		profile->quality.lost_records_advice = profile_string(profile, records.data, records.size);
-}
-
-static bool has_kernel_frames(const struct trace *trace)
-{
-	for (size_t i = 0; i < trace->frame_count; i++)
-		if (trace->frames[i].kind == TRACE_KERNEL)
-			return true;
-	return false;
-}
-
-static void *open_kernel(void *codes)
-{
-	module_store_open_kernel(codes);
-	return NULL;
-}
-
-/* The sums take one core: on another one kernel symbols are read meanwhile, which takes the longest of all files. */
-static bool start_kernel(struct collector *collector, pthread_t *ret_thread)
-{
-	return collector->worker_count > 1 && has_kernel_frames(&collector->workers[0].tally.trace) &&
-	       pthread_create(ret_thread, NULL, open_kernel, &collector->codes) == 0;
-}
-
-static void add_extent(const struct collector *collector, struct profile *profile)
-{
-	struct extent extent = measure_extent(&collector->measure);
-	extent.threads = processes_recorded(&collector->processes, &extent.processes);
-	extent_add(&profile->extent, &extent);
-}
-
-void collector_finish(struct collector *collector, struct profile *profile)
-{
-	collector_stop(collector);
-	if (!makes_profile(&collector->options))
-		return;
-	pthread_t thread;
-	bool started = start_kernel(collector, &thread);
-	struct trace **traces CLEANUP_FREE = mem_alloc(collector->worker_count * sizeof *traces);
-	for (unsigned i = 0; i < collector->worker_count; i++)
-		traces[i] = &collector->workers[i].tally.trace;
-	if (collector->options.followed || collector->options.live)
-		module_store_reread_maps(&collector->codes);
-	struct symbolize_options options = {
-		.threads = collector->options.threads ? collector->options.threads : parallel_cores(),
-		.keep_lines = collector->options.keep_lines,
-		.keep_names = collector->options.live && collector->options.symbols.inlines,
-		.addresses = collector->options.addresses,
-		.filter = collector->options.filter.profile,
-	};
-	symbolize_traces(profile, traces, collector->worker_count, &collector->codes, &options);
-	if (started)
-		pthread_join(thread, NULL);
-	profile->quality.lost += collector->lost;
-	profile->quality.lost_records += collector->lost_records;
-	profile->quality.overflows += collector->overflows;
-	add_extent(collector, profile);
-	advise(collector, profile);
 }
