@@ -126,7 +126,7 @@ static uint64_t round_of(const struct recorder *recorder)
 }
 
 /* Milliseconds until something must be done without being woken up. */
-static int patience(const struct recorder *recorder, uint64_t time)
+static int timeout_ms(const struct recorder *recorder, uint64_t time)
 {
 	uint64_t until = time + (ring_source_hurries(&recorder->rings, time) ? SHORT_ROUND_MS : round_of(recorder)) *
 					MILLISECOND;
@@ -231,7 +231,7 @@ static int drain(struct recorder *recorder, bool last)
 static int wait_and_drain(struct recorder *recorder)
 {
 	struct epoll_event events[16];
-	int count = epoll_wait(recorder->epoll, events, 16, patience(recorder, clock_now()));
+	int count = epoll_wait(recorder->epoll, events, 16, timeout_ms(recorder, clock_now()));
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.u64 == WAKE_SIGNAL)
 			take_signal(recorder);
