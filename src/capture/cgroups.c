@@ -22,7 +22,7 @@
 struct cgroup {
 	uint64_t id;
 	str_id path;
-	bool told;
+	bool emitted;
 };
 
 struct cgroups {
@@ -134,9 +134,9 @@ const char *cgroups_news(struct cgroups *cgroups, uint64_t id)
 		list_all(cgroups);
 		cgroup = find(cgroups, id);
 	}
-	if (!cgroup || cgroup->told)
+	if (!cgroup || cgroup->emitted)
 		return NULL;
-	cgroup->told = true;
+	cgroup->emitted = true;
 	return strpool_text(&cgroups->paths, cgroup->path);
 }
 

@@ -258,7 +258,7 @@ void script_text_sample(void *context, struct module_store *codes, const struct 
 	if (printer->event && strcmp(printer->event, sample->event_name) != 0)
 		return;
 	buf_clear(&printer->text);
-	bool chain = sample->chain_most && !printer->format.no_stacks && printer->format.fields & SCRIPT_IP;
+	bool chain = sample->chain_max && !printer->format.no_stacks && printer->format.fields & SCRIPT_IP;
 	add_event_line(&printer->text, sample, &printer->format, chain);
 	if (chain || !count ? !add_stack(printer, codes, frames, count) :
 			      !add_address(printer, codes, sample, &frames[0]))

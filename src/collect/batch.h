@@ -18,7 +18,7 @@ struct batch_sample {
 	const char *comm, *event_name; /* of the thread, and of the event; stay as long as the collector */
 	const char *unit; /* of the weight; "": not known; a constant */
 	uint32_t event_columns; /* length of the longest name of the events known so far */
-	uint32_t chain_most; /* addresses a chain may have; 0: the event records none */
+	uint32_t chain_max; /* addresses a chain may have; 0: the event records none */
 	int64_t weight; /* of all `event.count` */
 	uint64_t monotonic; /* the time by CLOCK_MONOTONIC; UINT64_MAX: not known */
 	const char *cgroup_label; /* its path, stays as long as the collector; NULL: the sample gets no such label */

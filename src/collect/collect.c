@@ -269,7 +269,7 @@ static struct event_sample with_chain_of_branches(struct collector *collector, c
 	const struct event_source *sources = collector->tap.sources(collector->tap.context, &count);
 	if (event->source >= count || !(sources[event->source].attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
 		return sample;
-	collector->chain = mem_grow(collector->chain, &collector->chain_capacity, branches_chain_most(event),
+	collector->chain = mem_grow(collector->chain, &collector->chain_capacity, branches_chain_max(event),
 				    sizeof *collector->chain);
 	sample.chain_count = branches_chain(event, collector->chain);
 	sample.chain = collector->chain;
@@ -319,7 +319,7 @@ static void add_to_batch(struct collector *collector, const struct event_sample 
 	added->cgroup_label = cgroup_label(collector, event);
 	added->unit = source->unit ? source->unit : "";
 	added->event_columns = collector->source_columns;
-	added->chain_most = source->chain_most;
+	added->chain_max = source->chain_max;
 	added->weight = weight < INT64_MAX ? (int64_t)weight : INT64_MAX;
 	added->monotonic = source->monotonic ? event->time : UINT64_MAX;
 	added->has_waker = event->waker;

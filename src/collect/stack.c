@@ -312,7 +312,7 @@ static enum stack_end take_end_mark(struct stack_maker *maker, struct chain_part
 /* What was recorded as a call chain, all of it or the user part, says little about where it should have ended. */
 static enum stack_end chain_end(const struct stack_maker *maker, size_t addresses)
 {
-	if (maker->sample->chain_most && addresses >= maker->sample->chain_most)
+	if (maker->sample->chain_max && addresses >= maker->sample->chain_max)
 		return STACK_DEEP;
 	const struct stack_frame *outermost = maker->count ? &maker->frames[maker->count - 1] : NULL;
 	return outermost && !stack_frame_is_kernel(outermost) && outermost->frame.module == MODULE_NONE ? STACK_BROKEN :

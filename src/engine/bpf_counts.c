@@ -205,7 +205,7 @@ static size_t chain_of(uint64_t *chain, const uint64_t *kernel, uint32_t kernel_
 
 static int tell(struct bpf_counts *counts, const struct event_sample *sample, const struct event_sink *sink)
 {
-	counts->told += sample->count;
+	counts->emitted += sample->count;
 	return sink_sample(sink, sample);
 }
 
@@ -215,7 +215,7 @@ static int emit_time(struct bpf_counts *counts, struct event_sample *sample, con
 {
 	static const uint64_t runnable = LAYOUT_STATE_RUNNABLE;
 	int result = 0;
-	counts->told += count->count;
+	counts->emitted += count->count;
 	sample->count = count->count ? count->count : 1;
 	sample->period = count->weight;
 	if (count->weight)
@@ -360,13 +360,13 @@ static int emit_count(struct bpf_counts *counts, struct bpf_stack *stack, const 
 		      uint64_t time, const struct event_sink *sink)
 {
 	struct event_sample sample = sample_of(counts, stack->record);
-	struct layout_count news = {count->count - stack->told.count, count->weight - stack->told.weight,
-				    count->runnable - stack->told.runnable};
+	struct layout_count news = {count->count - stack->emitted.count, count->weight - stack->emitted.weight,
+				    count->runnable - stack->emitted.runnable};
 	sample.count = news.count;
 	sample.period = news.weight;
 	sample.since = stack->time > counts->read ? stack->time : counts->read;
 	sample.time = time;
-	stack->told = *count;
+	stack->emitted = *count;
 	stack->time = time;
 	if (!news.count)
 		return 0;
@@ -398,7 +398,7 @@ static int take_out(struct bpf_counts *counts, struct bpf_stack *stack, uint64_t
 		found = !bpf_map_lookup_and_delete_elem(counts->maps.counts, key, &count);
 		if (found)
 			result = emit_count(counts, stack, &count, time, sink);
-		stack->told = (struct layout_count){0};
+		stack->emitted = (struct layout_count){0};
 		pending = is_pending(counts, key) || pending;
 	} while (found && !pending && result >= 0 && is_time(counts, key));
 	if (!pending) {

@@ -12,7 +12,7 @@
 
 struct bpf_stack {
 	struct layout_record *record; /* with its addresses; NULL: retired */
-	struct layout_count told;
+	struct layout_count emitted;
 	uint64_t time; /* until when */
 	uint32_t next; /* of the same process; INDEX_NONE: none */
 };
@@ -34,7 +34,7 @@ struct bpf_counts {
 	struct index_map pid_map;
 	uint32_t *ended; /* threads, since the counts were read; their processes continue */
 	size_t ended_count, ended_capacity;
-	uint64_t told; /* samples */
+	uint64_t emitted; /* samples */
 	uint64_t read; /* when all counts were */
 	uint64_t *chain; /* room for one */
 	struct bpf_held held;

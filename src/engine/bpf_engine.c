@@ -273,7 +273,7 @@ struct engine_statistics engine_statistics(const struct engine *engine)
 		.copied = bpf_programs_statistic(engine->programs, LAYOUT_COPIED),
 		.lost = bpf_programs_statistic(engine->programs, LAYOUT_LOST),
 		.uncounted = bpf_programs_statistic(engine->programs, LAYOUT_UNCOUNTED),
-		.told = engine->counts.told,
+		.emitted = engine->counts.emitted,
 		.unfollowed = bpf_programs_statistic(engine->programs, LAYOUT_UNFOLLOWED) + engine->unfollowed,
 		.left_out = bpf_programs_statistic(engine->programs, LAYOUT_LEFT_OUT) + engine->left_out,
 		.modules = engine->supply.placed_count,
@@ -294,8 +294,8 @@ int engine_counts(struct engine *engine, const struct event_sink *sink, bool las
 	if (result >= 0)
 		result = bpf_counts_flush(&engine->counts, sink);
 	uint64_t taken = last ? bpf_programs_statistic(engine->programs, LAYOUT_TAKEN) : 0;
-	if (result < 0 || taken <= engine->counts.told)
+	if (result < 0 || taken <= engine->counts.emitted)
 		return result;
-	struct event_lost lost = {.kind = LOST_SAMPLES, .count = taken - engine->counts.told, .source = UINT32_MAX};
+	struct event_lost lost = {.kind = LOST_SAMPLES, .count = taken - engine->counts.emitted, .source = UINT32_MAX};
 	return sink_lost(sink, &lost);
 }

@@ -144,7 +144,7 @@ struct engine_statistics {
 	uint64_t copied; /* of these: unwound outside */
 	uint64_t lost; /* of these: no room in the ring buffer */
 	uint64_t uncounted; /* of these: reported one by one, because the map of counts was full */
-	uint64_t told; /* samples given to the sink */
+	uint64_t emitted; /* samples given to the sink */
 	uint64_t unfollowed; /* processes that there was no room for among the members */
 	uint64_t left_out; /* waits that were shorter or longer than requested */
 	size_t modules, processes; /* in the kernel now */

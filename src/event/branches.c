@@ -1,7 +1,7 @@
 /* Converts LBR call stacks to call chains. */
 #include "event/branches.h"
 
-size_t branches_chain_most(const struct event_sample *sample)
+size_t branches_chain_max(const struct event_sample *sample)
 {
 	return sample->chain_count + sample->branch_count + 2;
 }

@@ -5,7 +5,7 @@
 #include "event/event.h"
 
 /* How many entries branches_chain() may fill. */
-size_t branches_chain_most(const struct event_sample *sample);
+size_t branches_chain_max(const struct event_sample *sample);
 /*
  * The kernel's part of the sample's chain, then the user's part by its branches, with markers as in any chain. Entries
  * are as return addresses are: the one behind the first byte of the call. Returns their number.

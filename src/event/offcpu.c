@@ -52,8 +52,8 @@ struct offcpu *offcpu_new(const struct offcpu_options *options, const struct eve
 	struct offcpu *offcpu = mem_zalloc(1, sizeof *offcpu);
 	offcpu->options = *options;
 	offcpu->next = next;
-	if (!offcpu->options.held_most)
-		offcpu->options.held_most = HELD_MAX;
+	if (!offcpu->options.held_max)
+		offcpu->options.held_max = HELD_MAX;
 	return offcpu;
 }
 
@@ -133,7 +133,7 @@ static void hold_sample(struct offcpu *offcpu, struct held_sample *held, const s
 	buf_clear(&held->bytes);
 	held->sample = *sample;
 	if (offcpu->held + chain + registers + sample->stack_size + sample->stack_tail_size >
-	    offcpu->options.held_most) {
+	    offcpu->options.held_max) {
 		held->sample.stack_size = held->sample.stack_tail_size = 0;
 		offcpu->counts.cut++;
 	}

@@ -29,7 +29,7 @@ struct offcpu_options {
 	bool unseen; /* waits that began before the recording are reported, with a stack if offcpu_asleep() got it */
 	uint64_t min_block, max_block; /* nanoseconds: other waits are omitted; max 0: no limit */
 	int32_t except_pid; /* a process that is omitted; 0: none */
-	size_t held_most; /* bytes of stacks that are kept; 0: 64 MiB */
+	size_t held_max; /* bytes of stacks that are kept; 0: 64 MiB */
 	/* Of sched:sched_switch and, the last one, of sched:sched_waking. Those that are not known have no size. */
 	struct trace_field prev_state, next_pid, woken_pid;
 };

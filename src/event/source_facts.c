@@ -9,7 +9,7 @@
 #define SECOND 1000000000ull
 #define DEFAULT_CHAIN 127 /* kernel.perf_event_max_stack, for events that do not say */
 
-static uint32_t most_of_chain(const struct perf_event_attr *attr)
+static uint32_t chain_max_of(const struct perf_event_attr *attr)
 {
 	if (!(attr->sample_type & PERF_SAMPLE_CALLCHAIN))
 		return 0;
@@ -36,7 +36,7 @@ static bool is_dummy(const struct perf_event_attr *attr)
 struct source_facts source_facts_of(const struct perf_event_attr *attr, const char *name, bool weighs_one)
 {
 	return (struct source_facts){
-		.chain_most = most_of_chain(attr),
+		.chain_max = chain_max_of(attr),
 		.monotonic = attr->use_clockid && attr->clockid == CLOCK_MONOTONIC,
 		.weighs_one = weighs_one,
 		.unit = weighs_one          ? "" :

@@ -9,7 +9,7 @@
 
 struct source_facts {
 	str_id name; /* in a pool of the owner's */
-	uint32_t chain_most;
+	uint32_t chain_max;
 	bool weighs_one; /* a sample counts as one, whatever its period */
 	const char *unit; /* of the weight */
 	uint32_t stack_bytes; /* of the copies of the stack */

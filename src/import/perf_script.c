@@ -54,7 +54,7 @@ struct parser {
 	size_t unresolved_capacity;
 
 	/* the sample being read */
-	bool open, java, inlines_told;
+	bool open, java, inlines_reported;
 	thread_id thread;
 	value_id value;
 	int64_t weight;
@@ -183,7 +183,7 @@ static bool add_uninlined(struct line_functions *functions, const struct perf_fr
 	struct parser *parser = functions->parser;
 	struct symbol_frame frames[MAX_INLINED];
 	size_t count = 0;
-	if (parser->uninliner && !parser->inlines_told)
+	if (parser->uninliner && !parser->inlines_reported)
 		count = uninliner_find(parser->uninliner, line, frames, MAX_INLINED);
 	for (size_t i = count; i-- > 0;) {
 		buf_clear(&parser->scratch);
@@ -297,7 +297,7 @@ static bool ends_with(const char *line, size_t length, const char *end, size_t e
 
 static inline void take_stack_line(struct parser *parser, const char *line, size_t length)
 {
-	struct line_cache *cache = &parser->caches[parser->java | parser->inlines_told << 1];
+	struct line_cache *cache = &parser->caches[parser->java | parser->inlines_reported << 1];
 	uint64_t hash = hash_bytes(line, length);
 	uint32_t meaning;
 	if (!line_cache_find(cache, hash, line, length, &meaning)) {
@@ -305,7 +305,7 @@ static inline void take_stack_line(struct parser *parser, const char *line, size
 		line_cache_add(cache, hash, line, length, meaning);
 	}
 	if (parser->uninliner)
-		parser->inlines_told = ends_with(line, length, INLINED, strlen(INLINED));
+		parser->inlines_reported = ends_with(line, length, INLINED, strlen(INLINED));
 	if (__builtin_expect(meaning & LINE_SPECIAL, 0))
 		take_special(parser, meaning);
 	else
@@ -325,7 +325,7 @@ static void end_sample(struct parser *parser)
 	profile->quality.samples++;
 	profile->quality.truncated += truncated;
 	profile->quality.unresolved += parser->unresolved_frames != 0;
-	parser->open = parser->inlines_told = false;
+	parser->open = parser->inlines_reported = false;
 	parser->frame_count = 0;
 	parser->unresolved_frames = 0;
 }

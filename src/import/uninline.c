@@ -91,10 +91,10 @@ static bool parse_address(const struct perf_frame *line, uint64_t *ret_address)
 /* Arguments are written by some versions of perf and not by others. */
 static bool is_same_name(const char *name, const struct perf_frame *line)
 {
-	CLEANUP_BUF struct buf found = {0}, told = {0};
+	CLEANUP_BUF struct buf found = {0}, given = {0};
 	tidy_name(&found, name, strlen(name), false);
-	tidy_name(&told, line->symbol, line->symbol_length, false);
-	return found.size == told.size && !memcmp(found.data, told.data, told.size);
+	tidy_name(&given, line->symbol, line->symbol_length, false);
+	return found.size == given.size && !memcmp(found.data, given.data, given.size);
 }
 
 size_t uninliner_find(struct uninliner *uninliner, const struct perf_frame *line, struct symbol_frame *frames,
@@ -102,14 +102,14 @@ size_t uninliner_find(struct uninliner *uninliner, const struct perf_frame *line
 {
 	struct symbols *symbols = symbols_of(uninliner, line);
 	struct elf_file *elf = symbols ? symbols_elf(symbols) : NULL;
-	uint64_t told, candidates[2];
+	uint64_t given, candidates[2];
 	size_t count = 0;
-	if (!elf || !parse_address(line, &told))
+	if (!elf || !parse_address(line, &given))
 		return 0;
 	/* perf since 5.12 writes the place in the file, earlier ones the address at run time. */
-	if (elf_address_of_offset(elf, told, &candidates[count]))
+	if (elf_address_of_offset(elf, given, &candidates[count]))
 		count++;
-	candidates[count++] = told;
+	candidates[count++] = given;
 	for (size_t i = 0; i < count; i++) {
 		size_t found = symbols_find(symbols, candidates[i], frames, most);
 		if (found && is_same_name(frames[found - 1].name, line))

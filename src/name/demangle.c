@@ -101,10 +101,10 @@ static bool demangle_cplus(struct buf *out, const char *name, size_t length, int
  */
 static bool d_name_is_harmless(const char *name, size_t length)
 {
-	enum { MOST = 4096, COST_MAX = 16384 };
-	if (length > MOST)
+	enum { LENGTH_MAX = 4096, COST_MAX = 16384 };
+	if (length > LENGTH_MAX)
 		return false;
-	uint32_t cost[MOST + 1];
+	uint32_t cost[LENGTH_MAX + 1];
 	cost[0] = 0;
 	for (size_t i = 0; i < length; i++) {
 		cost[i + 1] = cost[i] + 1;

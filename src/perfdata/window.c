@@ -60,9 +60,9 @@ bool window_advance(struct window *window, uint64_t limit)
 	if (window->end >= limit)
 		return false;
 	window->end = limit - window->end < STEP ? limit : window->end + STEP;
-	if (window->pager && window->end - window->told >= PAGER_STEP) {
+	if (window->pager && window->end - window->notified >= PAGER_STEP) {
 		pager_follow(window->pager, window->end, left_behind(window));
-		window->told = window->end;
+		window->notified = window->end;
 	}
 	return true;
 }

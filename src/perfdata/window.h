@@ -31,7 +31,7 @@ struct window {
 	struct guarded_map guarded; /* what `map` is of */
 	size_t touched; /* bytes of the map that were looked at since its pages were given back */
 	struct pager *pager; /* of the map; NULL: none */
-	uint64_t told; /* where `end` was when the pager was notified */
+	uint64_t notified; /* where `end` was when the pager was notified */
 };
 
 /* An unnamed file for more than a few bytes; -1 when no folder takes one. */

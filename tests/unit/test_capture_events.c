@@ -198,7 +198,7 @@ static void test_branches(void **state)
 		.branch_count = 2,
 	};
 	uint64_t chain[16];
-	assert_true(branches_chain_most(&sample) <= 16);
+	assert_true(branches_chain_max(&sample) <= 16);
 	static const uint64_t in_kernel[] = {(uint64_t)PERF_CONTEXT_KERNEL,
 					     0xffffffff81000000,
 					     0xffffffff81000100,

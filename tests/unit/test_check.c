@@ -362,7 +362,7 @@ static void tracefs_need_not_be_mounted(void **state)
 	expect("tracefs", CHECK_OK, "without mounting");
 }
 
-static void what_the_machine_lacks_is_told(void **state)
+static void what_the_machine_lacks_is_reported(void **state)
 {
 	(void)state;
 	char command[256];
@@ -482,7 +482,7 @@ int main(void)
 		ON_SYSTEM(debug_packages_come_with_their_archive),
 		ON_SYSTEM(containers_and_virtual_machines_are_recognised),
 		ON_SYSTEM(tracefs_need_not_be_mounted),
-		ON_SYSTEM(what_the_machine_lacks_is_told),
+		ON_SYSTEM(what_the_machine_lacks_is_reported),
 		ON_SYSTEM(an_empty_system_is_answered_too),
 		cmocka_unit_test(the_verdict_on_a_module_follows_what_it_has),
 		ON_SYSTEM(frame_pointers_are_seen_in_the_code),

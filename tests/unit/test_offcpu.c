@@ -258,7 +258,7 @@ static void shorter_and_longer_waits_are_left_out_and_counted(void **state)
 static void stacks_that_are_kept_take_no_more_memory_than_allowed(void **state)
 {
 	(void)state;
-	struct world world = {.offcpu = {.held_most = 40}};
+	struct world world = {.offcpu = {.held_max = 40}};
 	begin(&world);
 	leave(&world, 5, 2000, 1);
 	leave(&world, 6, 2000, 1);

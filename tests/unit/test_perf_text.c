@@ -54,7 +54,7 @@ static void event_lines_of_every_layout(void **state)
 	}
 }
 
-static void a_period_beyond_64_bits_is_told(void **state)
+static void a_period_beyond_64_bits_is_reported(void **state)
 {
 	(void)state;
 	const char *line = "a 1 [000] 2.0: 99999999999999999999 cycles: ";
@@ -367,7 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(event_lines_of_every_layout),
-		cmocka_unit_test(a_period_beyond_64_bits_is_told),
+		cmocka_unit_test(a_period_beyond_64_bits_is_reported),
 		cmocka_unit_test(lost_records_are_no_samples),
 		cmocka_unit_test(stack_lines_are_tidied),
 		cmocka_unit_test(names_stay_whole_unless_tidied),

@@ -324,7 +324,7 @@ static void marks_added_by_wick_do_not_change_the_shade(void **state)
 	expect_not("fill=\"rgb(243,179,42)\"");
 }
 
-static void attributes_are_drawn_and_told(void **state)
+static void attributes_are_drawn_and_reported(void **state)
 {
 	(void)state;
 	add("f", 60);
@@ -411,7 +411,7 @@ int main(void)
 		TEST(wakers_are_names_of_their_own),
 		TEST(charts_keep_the_caller_where_it_ran),
 		TEST(marks_added_by_wick_do_not_change_the_shade),
-		TEST(attributes_are_drawn_and_told),
+		TEST(attributes_are_drawn_and_reported),
 		TEST(a_palette_map_wins_and_learns),
 		TEST(without_script_there_is_no_data),
 		TEST(fonts_are_names),
