@@ -15,7 +15,7 @@
 #define LAYOUT_SLABS_MAX 256u
 #define LAYOUT_PARTS_MAX 4096u
 #define LAYOUT_LIST_MAX 16384u /* mappings of one process */
-#define LAYOUT_COPY_MAX 65536u /* bytes of a stack that is unwound outside */
+#define LAYOUT_COPY_MAX 65536u /* bytes of a stack that is unwound in user space */
 #define LAYOUT_REGISTERS 17u /* in the order of enum perf_event_x86_regs, without flags and segments */
 
 /*
@@ -59,7 +59,7 @@ enum { LAYOUT_SIGNAL_FP = 120, LAYOUT_SIGNAL_SP = 160, LAYOUT_SIGNAL_IP = 168 };
 /* Mappings of processes: lists, each sorted and without overlap. */
 #define LAYOUT_PART_NONE 0xffffffffu /* code without a table: frame pointers */
 #define LAYOUT_PART_JIT 0xfffffffcu /* JIT code with unwind information, which only wick can follow; the lowest */
-#define LAYOUT_PART_WANTED 0xfffffffeu /* its table is not loaded yet: the stack is unwound outside */
+#define LAYOUT_PART_WANTED 0xfffffffeu /* its table is not loaded yet: the stack is unwound in user space */
 #define LAYOUT_PART_SILENT 0xfffffffdu /* a file with a table, outside the addresses that it describes; the lowest */
 struct layout_mapping {
 	__u64 start, end;
@@ -202,7 +202,7 @@ struct layout_copy {
 enum layout_statistic {
 	LAYOUT_TAKEN, /* samples that came */
 	LAYOUT_LOST, /* of these: the ring buffer had no room */
-	LAYOUT_COPIED, /* of these: unwound outside */
+	LAYOUT_COPIED, /* of these: unwound in user space */
 	LAYOUT_LEFT_OUT, /* waits that were shorter or longer than requested; not among those that came */
 	LAYOUT_UNCOUNTED, /* stacks for which the map of counts had no room; they crossed one by one */
 	LAYOUT_UNFOLLOWED, /* processes that there was no room for among the recorded ones */

@@ -243,7 +243,7 @@ static int emit_stack(struct bpf_counts *counts, const struct layout_record *sta
 	return tell(counts, sample, sink);
 }
 
-/* One that is unwound outside. */
+/* One that is unwound in user space. */
 static void set_copy(struct bpf_counts *counts, const struct layout_copy *copy, struct event_sample *sample)
 {
 	sample->ip = copy->record.ip;

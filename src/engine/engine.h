@@ -2,7 +2,7 @@
  * The BPF engine: programs in the kernel unwind samples by table and count them there; only stacks that are new cross,
  * by a ring buffer, and the counts on request. What the kernel cannot unwind (a process whose mappings it
  * does not have yet, a table that is not loaded yet, a rule that is too difficult) crosses as registers and stack
- * bytes, as in a perf ring, and is unwound outside: so stacks are whole from the first sample on.
+ * bytes, as in a perf ring, and is unwound in user space: so stacks are whole from the first sample on.
  *
  * Life of an engine:
  *
@@ -59,7 +59,7 @@ struct engine_options {
 	/* How many events are recorded, of which programs take ENGINE_SOURCES_MAX; their number is the source. */
 	size_t sources;
 	uint32_t max_depth; /* frames of user space, at most LAYOUT_FRAMES_MAX */
-	uint32_t copy_bytes; /* of a stack that is unwound outside, at most LAYOUT_COPY_MAX */
+	uint32_t copy_bytes; /* of a stack that is unwound in user space, at most LAYOUT_COPY_MAX */
 	bool timeline; /* every sample is reported with its time; else they are added up in the kernel */
 	bool many_processes; /* larger maps */
 	uint32_t pid_namespace; /* inode of the one that wick lives in; 0: the initial one */
@@ -141,7 +141,7 @@ int engine_counts(struct engine *engine, const struct event_sink *sink, bool las
 
 struct engine_statistics {
 	uint64_t taken; /* samples that the programs saw */
-	uint64_t copied; /* of these: unwound outside */
+	uint64_t copied; /* of these: unwound in user space */
 	uint64_t lost; /* of these: no room in the ring buffer */
 	uint64_t uncounted; /* of these: reported one by one, because the map of counts was full */
 	uint64_t emitted; /* samples given to the sink */
@@ -149,7 +149,7 @@ struct engine_statistics {
 	uint64_t left_out; /* waits that were shorter or longer than requested */
 	size_t modules, processes; /* in the kernel now */
 	size_t evicted; /* modules that gave way to others */
-	size_t refused; /* times that there was no room for a module's table: its stacks were unwound outside */
+	size_t refused; /* times that there was no room for a module's table: its stacks were unwound in user space */
 	size_t kernel_bytes; /* memory of maps */
 	uint64_t runs, nanoseconds; /* of the programs, where kernel.bpf_stats_enabled is 1; else 0 */
 };

@@ -75,8 +75,8 @@ static bool is_before(const struct engine_facts *facts, unsigned major, unsigned
 /* A program that read user memory which was not resident could stop the machine (5.19 to 6.3.9, fixed in 6.1.36). */
 static bool freezes(const struct engine_facts *facts)
 {
-	bool mended = facts->major == 6 && facts->minor == 1 && facts->patch >= 36;
-	return !is_before(facts, 5, 19, 0) && is_before(facts, 6, 3, 10) && !mended;
+	bool fixed = facts->major == 6 && facts->minor == 1 && facts->patch >= 36;
+	return !is_before(facts, 5, 19, 0) && is_before(facts, 6, 3, 10) && !fixed;
 }
 
 bool engine_knows_page_size(const struct engine_facts *facts)
