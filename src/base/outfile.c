@@ -17,13 +17,13 @@
  * The temporaries that exist, for outfile_remove_temporaries(). A signal may come at any moment in any thread, so the
  * list only grows (entries are reused, never freed) and a file belongs to whoever exchanges it for NULL.
  */
-struct listed {
+struct outfile_listed {
 	int directory;
 	char name[];
 };
 
 struct temporary {
-	_Atomic(struct listed *) file;
+	_Atomic(struct outfile_listed *) file;
 	struct temporary *next;
 };
 static _Atomic(struct temporary *) temporaries;
@@ -61,30 +61,33 @@ static void wait_for_creators(void)
 		poll(NULL, 0, 1);
 }
 
-static void temporaries_add(int directory, const char *name)
+static struct outfile_listed *temporaries_add(int directory, const char *name)
 {
-	struct listed *file = mem_alloc(sizeof *file + strlen(name) + 1);
+	struct outfile_listed *file = mem_alloc(sizeof *file + strlen(name) + 1);
 	file->directory = directory;
 	memcpy(file->name, name, strlen(name) + 1);
 	for (struct temporary *entry = atomic_load(&temporaries); entry; entry = entry->next) {
-		struct listed *expected = NULL;
+		struct outfile_listed *expected = NULL;
 		if (atomic_compare_exchange_strong(&entry->file, &expected, file))
-			return;
+			return file;
 	}
 	struct temporary *entry = mem_zalloc(1, sizeof *entry);
 	atomic_init(&entry->file, file);
 	entry->next = atomic_load(&temporaries);
 	while (!atomic_compare_exchange_weak(&temporaries, &entry->next, entry))
 		;
+	return file;
 }
 
-/* Takes the file off the list, unless a dying thread has taken it already. */
-static void temporaries_drop(int directory, const char *name)
+/*
+ * Takes the file off the list, unless a dying thread has taken it already. Files of other threads may be freed at any
+ * moment, so they are compared by address and not read.
+ */
+static void temporaries_drop(struct outfile_listed *file)
 {
 	for (struct temporary *entry = atomic_load(&temporaries); entry; entry = entry->next) {
-		struct listed *file = atomic_load(&entry->file);
-		if (file && file->directory == directory && !strcmp(file->name, name) &&
-		    atomic_compare_exchange_strong(&entry->file, &file, NULL)) {
+		struct outfile_listed *expected = file;
+		if (atomic_compare_exchange_strong(&entry->file, &expected, NULL)) {
 			free(file);
 			return;
 		}
@@ -96,7 +99,7 @@ void outfile_remove_temporaries(void)
 	int kept = errno;
 	wait_for_creators();
 	for (struct temporary *entry = atomic_load(&temporaries); entry; entry = entry->next) {
-		struct listed *file = atomic_exchange(&entry->file, NULL);
+		struct outfile_listed *file = atomic_exchange(&entry->file, NULL);
 		if (file)
 			unlinkat(file->directory, file->name, 0);
 	}
@@ -213,16 +216,15 @@ struct outfile_place outfile_usual_place(void)
 	return (struct outfile_place){.directory = AT_FDCWD, .prefix = "", .mode = 0666, .owner = OUTFILE_OWN};
 }
 
-static void begin(struct outfile *out, const struct outfile_place *place, int fd, const char *name, char *temporary)
+static void begin(struct outfile *out, const struct outfile_place *place, int fd, const char *name)
 {
 	struct buf shown = {0};
 	buf_printf(&shown, "%s%s", place->prefix, name);
-	*out = (struct outfile){
-		.fd = fd, .place = *place, .path = mem_strdup(name), .temporary = temporary, .shown = shown.data};
+	*out = (struct outfile){.fd = fd, .place = *place, .path = mem_strdup(name), .shown = shown.data};
 }
 
-/* Creates a file of a name that nobody else uses in the directory of `path`. Returns its descriptor or -errno. */
-static int create_temporary(const struct outfile_place *place, const char *path, mode_t mode, char **ret_name)
+/* Creates a file of a name that nobody else uses in the directory of `path`, and begins `out` with it. 0 or -errno. */
+static int create_temporary(struct outfile *out, const struct outfile_place *place, const char *path, mode_t mode)
 {
 	const char *slash = strrchr(path, '/');
 	int folder = slash ? (int)(slash - path + 1) : 0;
@@ -232,15 +234,17 @@ static int create_temporary(const struct outfile_place *place, const char *path,
 		buf_printf(&name, "%.*s.%.200s.wick-%d-%u", folder, path, path + folder, (int)getpid(), attempt);
 		/* On the list before it exists: a signal in between then leaves nothing behind. */
 		begin_creating();
-		temporaries_add(place->directory, name.data);
+		struct outfile_listed *listed = temporaries_add(place->directory, name.data);
 		int fd = openat(place->directory, name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 		int error = errno;
 		end_creating();
 		if (fd >= 0) {
-			*ret_name = name.data;
-			return fd;
+			begin(out, place, fd, path);
+			out->temporary = name.data;
+			out->listed = listed;
+			return 0;
 		}
-		temporaries_drop(place->directory, name.data);
+		temporaries_drop(listed);
 		buf_release(&name);
 		if (error != EEXIST || attempt == 1000)
 			return -error;
@@ -252,7 +256,7 @@ static int open_in_place(struct outfile *out, const struct outfile_place *place,
 	int fd = openat(place->directory, path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return cannot(err, "write", place, path, errno);
-	begin(out, place, fd, path, NULL);
+	begin(out, place, fd, path);
 	return 0;
 }
 
@@ -262,13 +266,11 @@ static int open_beside(struct outfile *out, const struct outfile_place *place, c
 {
 	if (existing && faccessat(place->directory, path, W_OK, 0) != 0)
 		return cannot(err, "write", place, path, errno);
-	char *temporary = NULL;
-	int fd = create_temporary(place, path, existing ? existing->st_mode & place->mode : place->mode, &temporary);
-	if (fd < 0)
-		return cannot(err, "create", place, path, -fd);
+	int error = create_temporary(out, place, path, existing ? existing->st_mode & place->mode : place->mode);
+	if (error < 0)
+		return cannot(err, "create", place, path, -error);
 	if (existing)
-		(void)!fchmod(fd, existing->st_mode & place->mode);
-	begin(out, place, fd, path, temporary);
+		(void)!fchmod(out->fd, existing->st_mode & place->mode);
 	return 0;
 }
 
@@ -283,7 +285,8 @@ int outfile_open_part(struct outfile *out, const struct outfile_place *place, co
 		buf_release(&part);
 		return cannot(err, "create", place, name, error);
 	}
-	begin(out, place, fd, name, part.data);
+	begin(out, place, fd, name);
+	out->temporary = part.data;
 	out->keeps = true;
 	return 0;
 }
@@ -342,8 +345,8 @@ int outfile_open(struct outfile *out, const char *path, struct err *err)
 
 static void release(struct outfile *out)
 {
-	if (out->temporary && !out->keeps)
-		temporaries_drop(out->place.directory, out->temporary);
+	if (out->listed)
+		temporaries_drop(out->listed);
 	free(out->temporary);
 	free(out->path);
 	free(out->shown);

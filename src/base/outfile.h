@@ -28,6 +28,7 @@ struct outfile {
 	struct outfile_place place;
 	char *path; /* final name; NULL for standard output */
 	char *temporary; /* NULL for standard output and for what is written in place */
+	struct outfile_listed *listed; /* its entry among the temporaries to remove; NULL when it stays */
 	bool keeps; /* the temporary stays when not everything can be written */
 	char *shown; /* name for messages */
 	struct buf pending;

@@ -341,6 +341,34 @@ static void temporaries_of_other_threads_go_too(void **state)
 	}
 }
 
+static void *create_and_abandon(void *number)
+{
+	for (int round = 0; round < 2000; round++) {
+		struct outfile out;
+		char name[160];
+		snprintf(name, sizeof name, "%s/out%d", folder, *(int *)number);
+		if (outfile_open(&out, name, NULL) < 0)
+			return NULL;
+		outfile_abandon(&out);
+	}
+	return number;
+}
+
+static void threads_create_files_at_once(void **state)
+{
+	(void)state;
+	int numbers[] = {0, 1, 2, 3};
+	pthread_t threads[4];
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, create_and_abandon, &numbers[i]), 0);
+	for (int i = 0; i < 4; i++) {
+		void *finished;
+		pthread_join(threads[i], &finished);
+		assert_ptr_equal(finished, &numbers[i]);
+	}
+	assert_int_equal(entries(), 0);
+}
+
 static void temporaries_go_when_a_signal_comes(void **state)
 {
 	(void)state;
@@ -393,6 +421,7 @@ int main(void)
 		IN_FOLDER(a_fifo_is_written_in_place),
 		IN_FOLDER(temporaries_go_when_a_signal_comes),
 		IN_FOLDER(temporaries_of_other_threads_go_too),
+		IN_FOLDER(threads_create_files_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
