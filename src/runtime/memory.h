@@ -1,0 +1,25 @@
+/* The memory of another process, as those who look for the frames of an interpreter there read it. */
+#ifndef WICK_RUNTIME_MEMORY_H
+#define WICK_RUNTIME_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct target_memory {
+	void *context;
+	/* All of it or nothing: false when a part cannot be read. */
+	bool (*read)(void *context, uint64_t address, void *bytes, size_t size);
+};
+
+static inline bool target_memory_read(const struct target_memory *memory, uint64_t address, void *bytes, size_t size)
+{
+	return memory->read(memory->context, address, bytes, size);
+}
+
+/* Memory of a running process, which stays open until the end. -1: it may not be read, or is gone. */
+int process_memory_open(int32_t pid);
+/* As target_memory.read; `context` is a pointer to the descriptor. */
+bool process_memory_read(void *context, uint64_t address, void *bytes, size_t size);
+
+#endif
