@@ -179,26 +179,154 @@ size_t elf_symbols_add(struct symtab *symtab, struct elf_file *elf, const char *
 	return added;
 }
 
+/* --- one symbol --- */
+
+/* Whether it is a definition whose name begins so; with the NUL in `length`, whose name is that. */
+static bool symbol_defines(const struct names *names, const Elf64_Sym *symbol, const char *prefix, size_t length,
+			   struct elf_symbol *ret_symbol)
+{
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_name >= names->size)
+		return false;
+	const char *name = names->text + symbol->st_name;
+	if (strncmp(name, prefix, length))
+		return false;
+	*ret_symbol = (struct elf_symbol){name, symbol->st_value, symbol->st_size};
+	return true;
+}
+
+/* Reads all of them. */
+static bool find_named(const struct elf_section *section, const struct names *names, bool narrow, const char *name,
+		       struct elf_symbol *ret_symbol)
+{
+	size_t length = strlen(name) + 1;
+	for (size_t i = 1; i < section->size / symbol_bytes(narrow); i++) {
+		Elf64_Sym symbol = symbol_at(section, narrow, i);
+		if (symbol_defines(names, &symbol, name, length, ret_symbol))
+			return true;
+	}
+	return false;
+}
+
 bool elf_symbols_address_in(struct elf_file *elf, const char *section_name, const char *name, uint64_t *ret_address)
 {
 	struct elf_section section;
+	struct elf_symbol found;
 	struct names names;
-	if (!open_symbols(elf, section_name, &section, &names))
+	if (!open_symbols(elf, section_name, &section, &names) ||
+	    !find_named(&section, &names, elf_is_narrow(elf), name, &found))
 		return false;
-	bool narrow = elf_is_narrow(elf);
-	for (size_t i = 1; i < section.size / symbol_bytes(narrow); i++) {
-		Elf64_Sym symbol = symbol_at(&section, narrow, i);
-		const char *found = symbol.st_shndx == SHN_UNDEF ? NULL : name_at(&names, symbol.st_name);
-		if (found && !strcmp(found, name)) {
-			*ret_address = symbol.st_value;
-			return true;
-		}
-	}
-	return false;
+	*ret_address = found.address;
+	return true;
 }
 
 bool elf_symbols_address(struct elf_file *elf, const char *name, uint64_t *ret_address)
 {
 	return elf_symbols_address_in(elf, ".symtab", name, ret_address) ||
 	       elf_symbols_address_in(elf, ".dynsym", name, ret_address);
+}
+
+void elf_symbols_with_prefix(struct elf_file *elf, const char *section_name, unsigned type, const char *prefix,
+			     elf_symbol_sink sink, void *context)
+{
+	struct elf_section section;
+	struct elf_symbol found;
+	struct names names;
+	if (!open_symbols(elf, section_name, &section, &names))
+		return;
+	bool narrow = elf_is_narrow(elf);
+	size_t length = strlen(prefix);
+	for (size_t i = 1; i < section.size / symbol_bytes(narrow); i++) {
+		Elf64_Sym symbol = symbol_at(&section, narrow, i);
+		if (ELF64_ST_TYPE(symbol.st_info) == type && symbol_defines(&names, &symbol, prefix, length, &found) &&
+		    !sink(context, &found))
+			return;
+	}
+}
+
+/* The table of DT_GNU_HASH: a Bloom filter, then buckets, which are indexes of symbols, then hashes of symbols. */
+struct gnu_hash {
+	const uint8_t *filter, *buckets, *hashes;
+	uint32_t filter_count, bucket_count, hash_count;
+	uint32_t shift;
+	uint32_t first; /* symbol that has a hash */
+};
+
+static uint32_t number_at(const uint8_t *bytes, size_t index)
+{
+	uint32_t number;
+	memcpy(&number, bytes + index * sizeof number, sizeof number);
+	return number;
+}
+
+static bool gnu_hash_open(struct elf_file *elf, struct gnu_hash *ret_hash)
+{
+	enum { HEADER = 16 };
+	struct elf_section section;
+	if (!elf_section(elf, ".gnu.hash", &section) || section.type != SHT_GNU_HASH || !section.data ||
+	    section.size < HEADER)
+		return false;
+	struct gnu_hash hash = {
+		.filter = section.data + HEADER,
+		.bucket_count = number_at(section.data, 0),
+		.first = number_at(section.data, 1),
+		.filter_count = number_at(section.data, 2),
+		.shift = number_at(section.data, 3),
+	};
+	size_t left = section.size - HEADER, word = elf_is_narrow(elf) ? 4 : 8;
+	if (!hash.filter_count || !hash.bucket_count || hash.filter_count > left / word)
+		return false;
+	left -= hash.filter_count * word;
+	if (hash.bucket_count > left / 4)
+		return false;
+	left -= (size_t)hash.bucket_count * 4;
+	hash.buckets = hash.filter + hash.filter_count * word;
+	hash.hashes = hash.buckets + (size_t)hash.bucket_count * 4;
+	hash.hash_count = left / 4 < UINT32_MAX ? (uint32_t)(left / 4) : UINT32_MAX;
+	*ret_hash = hash;
+	return true;
+}
+
+/* Most files end here: the filter is read in one place. */
+static bool gnu_hash_may_have(const struct gnu_hash *table, bool narrow, uint32_t hash)
+{
+	uint32_t bits = narrow ? 32 : 64, second = table->shift < 32 ? hash >> table->shift : 0;
+	size_t word = hash / bits % table->filter_count;
+	uint64_t filter = 0;
+	memcpy(&filter, table->filter + word * (bits / 8), bits / 8);
+	return filter >> (hash % bits) & filter >> (second % bits) & 1;
+}
+
+static uint32_t gnu_hash_of(const char *name)
+{
+	uint32_t hash = 5381;
+	for (; *name; name++)
+		hash = hash * 33 + (uint8_t)*name;
+	return hash;
+}
+
+bool elf_symbols_exported(struct elf_file *elf, const char *name, struct elf_symbol *ret_symbol)
+{
+	struct elf_section section;
+	struct names names;
+	struct gnu_hash table;
+	if (!open_symbols(elf, ".dynsym", &section, &names))
+		return false;
+	bool narrow = elf_is_narrow(elf);
+	if (!gnu_hash_open(elf, &table))
+		return find_named(&section, &names, narrow, name, ret_symbol);
+	uint32_t hash = gnu_hash_of(name);
+	if (!gnu_hash_may_have(&table, narrow, hash))
+		return false;
+	size_t count = section.size / symbol_bytes(narrow), length = strlen(name) + 1;
+	for (uint64_t i = number_at(table.buckets, hash % table.bucket_count); i >= table.first && i < count; i++) {
+		if (i - table.first >= table.hash_count)
+			return false;
+		uint32_t found = number_at(table.hashes, i - table.first);
+		Elf64_Sym symbol = symbol_at(&section, narrow, i);
+		if ((found | 1) == (hash | 1) && symbol_defines(&names, &symbol, name, length, ret_symbol))
+			return true;
+		if (found & 1) /* the last one of this bucket */
+			return false;
+	}
+	return false;
 }

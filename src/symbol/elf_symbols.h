@@ -22,4 +22,19 @@ bool elf_symbols_address(struct elf_file *elf, const char *name, uint64_t *ret_a
 /* The same in one section of symbols. */
 bool elf_symbols_address_in(struct elf_file *elf, const char *section_name, const char *name, uint64_t *ret_address);
 
+/* A symbol that is defined in the file. */
+struct elf_symbol {
+	const char *name;
+	uint64_t address, size;
+};
+
+/* A symbol of .dynsym by its name. By the hash table of the file where it has one: a few reads. */
+bool elf_symbols_exported(struct elf_file *elf, const char *name, struct elf_symbol *ret_symbol);
+
+/* False: the others are not needed. */
+typedef bool (*elf_symbol_sink)(void *context, const struct elf_symbol *symbol);
+/* The symbols of a section with this type (STT_FUNC, …) and names that begin so. Reads all of them. */
+void elf_symbols_with_prefix(struct elf_file *elf, const char *section, unsigned type, const char *prefix,
+			     elf_symbol_sink sink, void *context);
+
 #endif
