@@ -1,6 +1,10 @@
-/* Bytes as an ELF file: every section, its symbols, the procedure linkage table and the file inside .gnu_debugdata. */
+/*
+ * Bytes as an ELF file: every section, its symbols, the procedure linkage table, an interpreter in it, and the file
+ * inside .gnu_debugdata.
+ */
 #include "harness.h"
 #include "object/debugdata.h"
+#include "runtime/python/image.h"
 #include "symbol/elf_symbols.h"
 
 #include <stdlib.h>
@@ -50,6 +54,24 @@ static void read_symbols(struct elf_file *elf)
 	symtab_free(functions);
 }
 
+/* An exported symbol is one of .dynsym, and all code of an interpreter is a range. */
+static void find_interpreter(struct elf_file *elf)
+{
+	struct python_image image;
+	struct elf_symbol symbol;
+	uint64_t address;
+	if (elf_symbols_exported(elf, "_PyRuntime", &symbol) &&
+	    !elf_symbols_address_in(elf, ".dynsym", "_PyRuntime", &address))
+		abort();
+	if (!python_image_find(elf, &image))
+		return;
+	if (image.eval_count > PYTHON_EVAL_MAX)
+		abort();
+	for (size_t i = 0; i < image.eval_count; i++)
+		if (image.eval[i].start >= image.eval[i].end || !python_image_evaluates(&image, image.eval[i].start))
+			abort();
+}
+
 static void read_file(struct elf_file *elf)
 {
 	for (size_t i = 0; i < elf_section_count(elf); i++) {
@@ -72,6 +94,7 @@ static void read_file(struct elf_file *elf)
 	struct elf_section section;
 	elf_section(elf, ".debug_info", &section);
 	read_symbols(elf);
+	find_interpreter(elf);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -14,7 +14,7 @@ struct python_range {
 struct python_image {
 	struct python_layout layout;
 	uint64_t runtime; /* _PyRuntime, in addresses of the file */
-	/* The code of the evaluation loop, with parts that the compiler moved elsewhere. */
+	/* The code of the evaluation loop, with parts that the compiler moved elsewhere. None: it is not known. */
 	struct python_range eval[PYTHON_EVAL_MAX];
 	size_t eval_count;
 };
