@@ -23,10 +23,11 @@ struct module_code {
 	const char *root; /* NULL: that of the options */
 	const char *held; /* where a file that was deleted can be opened; NULL: nowhere, or it is there */
 	pthread_mutex_t lock; /* guards the opening of what follows */
-	bool symbols_tried, table_tried;
+	bool symbols_tried, table_tried, python_tried;
 	struct symbols *symbols; /* of files */
 	struct names *names; /* kept of a file that is not here any more; NULL: none */
 	struct unwind_table *table;
+	struct python_image *python; /* NULL: none */
 	struct jit *jit; /* of JIT code; else NULL */
 };
 
@@ -47,6 +48,7 @@ static void code_free(struct module_code *code)
 	symbols_close(code->symbols);
 	unwind_table_free(code->table);
 	names_close(code->names);
+	free(code->python);
 	jit_free(code->jit);
 	pthread_mutex_destroy(&code->lock);
 	free(code->path);
@@ -390,6 +392,36 @@ const struct unwind_table *module_code_unwind_table(struct module_code *code)
 	}
 	pthread_mutex_unlock(&code->lock);
 	return code->table;
+}
+
+static void find_python(struct module_code *code)
+{
+	struct elf_file *elf = symbols_elf(code->symbols);
+	struct python_image image;
+	if (!elf)
+		return;
+	reading_begin(symbols_reading(code->symbols));
+	if (python_image_find(elf, &image)) {
+		code->python = mem_alloc(sizeof image);
+		*code->python = image;
+	}
+	reading_end();
+}
+
+const struct python_image *module_code_python(struct module_code *code)
+{
+	if (!module_code_is_file(code))
+		return NULL;
+	if (__atomic_load_n(&code->python_tried, __ATOMIC_ACQUIRE))
+		return code->python;
+	open_symbols(code);
+	pthread_mutex_lock(&code->lock);
+	if (!code->python_tried) {
+		find_python(code);
+		__atomic_store_n(&code->python_tried, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&code->lock);
+	return code->python;
 }
 
 bool module_code_is_derived(struct module_code *code, uint64_t address)

@@ -8,6 +8,7 @@
 #include "module/live_files.h"
 #include "module/runtime.h"
 #include "process/process.h"
+#include "runtime/python/image.h"
 #include "symbol/kept_names.h"
 #include "unwind/unwind.h"
 
@@ -105,6 +106,8 @@ uint64_t module_code_address(struct module_code *code, const struct mapping *map
 void module_code_fetch(struct module_code *code);
 /* NULL: the module has none. Built on first use. */
 const struct unwind_table *module_code_unwind_table(struct module_code *code);
+/* The interpreter in the module; NULL: there is none. Looked for on first use; stays until module_store_release(). */
+const struct python_image *module_code_python(struct module_code *code);
 /* Whether the rule for unwinding at an address of the module is derived; false when the table was not needed so far. */
 bool module_code_is_derived(struct module_code *code, uint64_t address);
 
