@@ -8,6 +8,7 @@
  *	arch_event_ip(ctx)			where it was
  *	arch_event_is_user(ctx)			whether that was in user space
  *	arch_event_is_narrow(ctx)		of a 32-bit program
+ *	arch_thread_pointer(task)		what pthread_self() returns in the task
  */
 #ifndef WICK_ARCH_BPF_H
 #define WICK_ARCH_BPF_H

@@ -11,6 +11,7 @@
 
 #define LAYOUT_FRAMES_MAX 1024u /* of user space, in one stack */
 #define LAYOUT_KERNEL_MAX 127u /* of the kernel */
+#define LAYOUT_PYTHON_MAX 1024u /* of a Python interpreter; each takes two words */
 #define LAYOUT_SLAB_WORDS (1u << 20) /* 4 MiB: the largest array element of older kernels */
 #define LAYOUT_SLABS_MAX 256u
 #define LAYOUT_PARTS_MAX 4096u
@@ -72,7 +73,34 @@ struct layout_process {
 	__u32 first, count; /* its list of mappings */
 	__u32 generation; /* differs after an exec */
 	__u32 used; /* written by the kernel: when it last ran into a sample, in seconds */
+	__u32 python, zero; /* 1: it has an interpreter, see struct layout_python */
 };
+
+#define LAYOUT_EVAL_MAX 4u
+#define LAYOUT_NO_OFFSET 0xffffu
+
+/* The code of an evaluation loop. */
+struct layout_range {
+	__u64 start, size;
+};
+
+/* Where the interpreter of a process keeps its frames, as runtime/python/layout.h has it. */
+struct layout_python {
+	__u64 runtime; /* address of _PyRuntime */
+	struct layout_range eval[LAYOUT_EVAL_MAX]; /* run-time addresses; unused ones have size 0 */
+	__u32 runtime_interpreters, interpreter_next, interpreter_threads;
+	__u16 thread_next, thread_id, thread_frame, cframe_frame;
+	__u16 frame_code, frame_back, frame_position, frame_owner;
+	__u16 frame_bytes; /* that hold these four */
+	__u16 code_first_line, code_instructions;
+	__u8 entry; /* enum layout_python_entry */
+	__u8 position; /* enum layout_python_position */
+	__u32 zero;
+};
+
+/* The numbers of enum python_entry and enum python_position. */
+enum layout_python_entry { LAYOUT_ENTRY_EACH, LAYOUT_ENTRY_FLAG, LAYOUT_ENTRY_SHIM };
+enum layout_python_position { LAYOUT_POSITION_BYTES, LAYOUT_POSITION_UNITS, LAYOUT_POSITION_POINTER };
 
 /* Why a stack ends where it does. */
 enum layout_end {
@@ -83,6 +111,7 @@ enum layout_end {
 	LAYOUT_DEEP, /* more frames than requested */
 	LAYOUT_UNSEEN, /* no frames: the thread waits since before the recording began */
 	LAYOUT_NARROW, /* a 32-bit program, whose frame pointer leads nowhere */
+	LAYOUT_INTERPRETER, /* the frames of its interpreter lead nowhere */
 	/* From here on the kernel leaves the unwinding to wick, to which it sends registers and stack. */
 	LAYOUT_UNKNOWN_PROCESS, /* no list of mappings yet */
 	LAYOUT_UNKNOWN_CODE, /* an address in no mapping of the list, which may be behind the times */
@@ -170,7 +199,8 @@ struct layout_time {
 
 /* Records of the ring buffer. */
 enum layout_kind {
-	LAYOUT_STACK, /* a stack that is new: its kernel frames, then its user frames, innermost first: trace/word.h */
+	/* A stack that is new: its kernel frames, its user frames, its Python frames, innermost first: trace/word.h */
+	LAYOUT_STACK,
 	LAYOUT_COPY, /* a sample that wick must unwind: struct layout_copy, with as many bytes as it says */
 	LAYOUT_TICK, /* one more sample of a stack that was reported; without anything behind */
 	/* Where waits are added up: */
@@ -188,6 +218,11 @@ struct layout_record {
 	__u32 kernel_count, user_count; /* words */
 	__u32 narrow; /* 1: of a 32-bit program */
 	__u32 module; /* LAYOUT_WANTED: the module whose table is missing; LAYOUT_WAIT: enum layout_left_with */
+	/*
+	 * Words: two for each frame. The first is the code object, exact where native code called it; the second is the
+	 * offset in the bytecode, with the first line of the code object above 32 bits.
+	 */
+	__u32 python_count, zero;
 };
 
 struct layout_copy {

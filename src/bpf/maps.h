@@ -6,7 +6,8 @@
 #include "bpf/layout.h"
 
 #define WINDOW_BYTES 2048u
-#define ADDRESSES_MAX (LAYOUT_KERNEL_MAX + LAYOUT_FRAMES_MAX)
+#define ADDRESSES_MAX (LAYOUT_KERNEL_MAX + LAYOUT_FRAMES_MAX + LAYOUT_PYTHON_MAX * 2)
+#define PYTHON_FRAME_BYTES 128u
 
 #define STACK_CACHE_WORDS 128u
 #define STACK_CACHE_BYTES 8192u
@@ -46,6 +47,12 @@ struct scratch {
 	__u8 code[AHEAD_BYTES];
 	__u64 caching; /* the words that are read are noted: */
 	struct stack_cache_entry cached;
+	/* The interpreter of the process, and the frame of it that is looked at: see python.h. */
+	__u32 python; /* there is one */
+	__u32 evaluates; /* a frame of the stack is in its evaluation loop */
+	struct layout_range eval[LAYOUT_EVAL_MAX];
+	__u64 thread_pointer, python_interpreter, python_thread, python_frame;
+	__u8 python_bytes[PYTHON_FRAME_BYTES]; /* of the frame */
 	/* What is sent of a new stack: these two. */
 	struct layout_record record;
 	__u64 addresses[ADDRESSES_MAX];
@@ -102,6 +109,33 @@ struct { /* by process */
 	__type(key, __u32);
 	__type(value, struct layout_process);
 } processes SEC(".maps");
+
+struct { /* by process */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct layout_python);
+} pythons SEC(".maps");
+
+struct { /* by thread: where its interpreter keeps its state */
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u64);
+} python_threads SEC(".maps");
+
+/* Code objects that wick has read, or is about to. */
+struct python_code_key {
+	__u64 code;
+	__u32 generation, first_line;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct python_code_key);
+	__type(value, __u32);
+} python_codes SEC(".maps");
 
 /* All elements are made at once: memory cannot be allocated where samples are taken. */
 struct {

@@ -13,6 +13,7 @@
 
 #include "arch/bpf.h"
 #include "bpf/kernel.h"
+#include "bpf/python.h"
 #include "bpf/walk.h"
 
 /*
@@ -78,6 +79,8 @@ static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __
 	record->runnable = 0;
 	record->ip = 0;
 	record->kernel_count = record->user_count = record->bytes = record->module = record->narrow = 0;
+	record->python_count = 0;
+	s->python = s->evaluates = 0;
 	s->caching = 0;
 	s->ip = s->sp = s->fp = 0;
 	return s;
@@ -201,16 +204,16 @@ __noinline int send_copy(__u32 slot, __u32 kind)
 }
 
 /* Sends the record and the addresses of the stack. 0 or a failure. */
-static __always_inline int send_stack(struct scratch *s)
+static __always_inline int send_stack(struct scratch *s, __u32 slot)
 {
-	__u64 addresses = s->record.kernel_count + s->record.user_count;
+	__u64 addresses = s->record.kernel_count + s->record.user_count + s->record.python_count;
 	if (addresses > ADDRESSES_MAX)
 		addresses = ADDRESSES_MAX;
-	return send(&s->record, sizeof s->record + addresses * 8, 0);
+	return send(&s->record, sizeof s->record + addresses * 8, s->record.python_count && python_is_urgent(slot));
 }
 
 /* A stack that wick does not know yet crosses once; it is counted from then on. 0 or a failure. */
-static __always_inline int count_stack(struct scratch *s)
+static __always_inline int count_stack(struct scratch *s, __u32 slot)
 {
 	struct layout_record *record = &s->record;
 	struct layout_count *known = bpf_map_lookup_elem(&counts, &record->key);
@@ -224,7 +227,7 @@ static __always_inline int count_stack(struct scratch *s)
 		return send(record, sizeof *record, 0);
 	}
 	record->kind = LAYOUT_STACK;
-	if (send_stack(s))
+	if (send_stack(s, slot))
 		return -1;
 	struct layout_count none = {0};
 	if (bpf_map_update_elem(&counts, &record->key, &none, BPF_NOEXIST))
@@ -245,8 +248,14 @@ static __always_inline int walk_process(struct scratch *s, __u32 slot)
 	s->list_first = process->first;
 	s->list_count = process->count;
 	s->record.key.generation = process->generation;
+	if (process->python)
+		python_begin(slot);
 	walk(s, slot);
-	return s->record.key.end < LAYOUT_UNKNOWN_PROCESS;
+	if (s->record.key.end >= LAYOUT_UNKNOWN_PROCESS)
+		return 0;
+	if (s->evaluates)
+		python_walk(s, slot);
+	return 1;
 }
 
 /* In the middle of an exec the stack of the old program is gone and there is none of the new one. */
@@ -262,7 +271,7 @@ static __always_inline int has_lost_stack(struct scratch *s)
 /* Only the kernel's part is there. */
 static __always_inline void drop_user(struct scratch *s)
 {
-	s->record.user_count = 0;
+	s->record.user_count = s->record.python_count = 0;
 	s->record.key.user = 0;
 	s->record.key.end = LAYOUT_WHOLE;
 }
@@ -282,7 +291,7 @@ static __always_inline int sample_walk(struct scratch *s, __u32 slot)
 static __always_inline int sample_emit(struct scratch *s, __u32 slot, int followed)
 {
 	count_one(LAYOUT_TAKEN);
-	return followed ? count_stack(s) : send_copy(slot, LAYOUT_COPY);
+	return followed ? count_stack(s, slot) : send_copy(slot, LAYOUT_COPY);
 }
 
 #endif

@@ -246,7 +246,7 @@ static __always_inline void leave_with_stack(struct scratch *s, struct layout_th
 		return;
 	struct layout_count none = {0};
 	record->kind = LAYOUT_NEW_STACK;
-	if (send_stack(s)) {
+	if (send_stack(s, LAYOUT_SLOT_SAMPLE)) {
 		thread->key.user = thread->key.kernel = 0;
 		thread->key.end = LAYOUT_BROKEN;
 		return;

@@ -346,6 +346,15 @@ static __always_inline int step_by_rule(struct scratch *s, __u32 slot, __u64 rul
 	return STEP_ON;
 }
 
+/* Whether the frame is in the evaluation loop of the interpreter, which is looked at only where there is one. */
+static __always_inline void note_evaluation(struct scratch *s)
+{
+	__u64 address = s->ip - !s->exact;
+	for (__u32 i = 0; i < LAYOUT_EVAL_MAX; i++)
+		if (address - s->eval[i].start < s->eval[i].size)
+			s->evaluates = 1;
+}
+
 /* Notes the address of the frame; false when there is no more room. */
 static __always_inline int note_address(struct scratch *s)
 {
@@ -356,6 +365,8 @@ static __always_inline int note_address(struct scratch *s)
 		return 0;
 	s->addresses[at] = address;
 	record->user_count++;
+	if (s->python)
+		note_evaluation(s);
 	__u64 hash = (record->key.user ^ address) * 0x9e3779b97f4a7c15ull;
 	record->key.user = hash ^ hash >> 32;
 	return 1;

@@ -7,6 +7,7 @@
 
 #include "capture/attr.h"
 #include "capture/events.h"
+#include "collect/stack.h"
 
 #include <sys/types.h>
 
@@ -32,6 +33,7 @@ struct capture_options {
 	enum engine_wish engine;
 	bool timeline; /* every sample is reported with its time, also by the BPF engine */
 	uint32_t kernel_memory; /* of the BPF engine, MiB; 0: the default */
+	enum interpreted_frames python;
 	enum call_graph call_graph;
 	uint32_t stack_size, max_depth; /* 0: the default */
 	uint64_t frequency, period;

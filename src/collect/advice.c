@@ -109,6 +109,9 @@ static void advise_on(struct buf *out, const struct advice_facts *facts, enum st
 	case STACK_NARROW:
 		buf_str(out, "in 32-bit programs, in code without unwind tables or frame pointers");
 		break;
+	case STACK_INTERPRETER:
+		buf_str(out, "in an interpreter whose frames could not be followed to the first one");
+		break;
 	case STACK_FOREIGN:
 		buf_str(out, "recorded on another architecture, with unknown registers: read it there, or record with "
 			     "--call-graph fp");
@@ -133,7 +136,7 @@ static void write_share(struct buf *out, uint64_t part, uint64_t all)
 void advice_on_truncated(struct buf *out, const struct advice_facts *facts)
 {
 	static const enum stack_end reasons[] = {STACK_FOREIGN, STACK_CUT,   STACK_ABSENT, STACK_DEEP,
-						 STACK_BROKEN,  STACK_OTHER, STACK_NARROW};
+						 STACK_BROKEN,  STACK_OTHER, STACK_NARROW, STACK_INTERPRETER};
 	enum { REASONS = sizeof reasons / sizeof *reasons };
 	enum stack_end order[REASONS] = {0};
 	uint64_t all = 0;

@@ -44,17 +44,23 @@ static void trim(struct event_sample *kept)
 
 /* The arrays of a sample in the buffer, one after the other. */
 struct arrays {
-	size_t chain, registers, tail, stack; /* bytes */
+	size_t chain, interpreted, registers, tail, stack; /* bytes */
 };
 
 static struct arrays arrays_of(const struct event_sample *kept)
 {
 	return (struct arrays){
 		.chain = kept->chain_count * sizeof *kept->chain,
+		.interpreted = kept->interpreted_count * sizeof *kept->interpreted,
 		.registers = register_count(kept) * sizeof *kept->user.values,
 		.tail = padded(kept->stack_tail_size),
 		.stack = kept->stack_lasts ? 0 : padded(kept->stack_size),
 	};
+}
+
+static size_t bytes_of(const struct arrays *arrays)
+{
+	return arrays->chain + arrays->interpreted + arrays->registers + arrays->tail + arrays->stack;
 }
 
 static void copy_arrays(char *to, const struct event_sample *kept, const struct arrays *arrays)
@@ -62,6 +68,9 @@ static void copy_arrays(char *to, const struct event_sample *kept, const struct 
 	if (arrays->chain)
 		memcpy(to, kept->chain, arrays->chain);
 	to += arrays->chain;
+	if (arrays->interpreted)
+		memcpy(to, kept->interpreted, arrays->interpreted);
+	to += arrays->interpreted;
 	if (arrays->registers)
 		memcpy(to, kept->user.values, arrays->registers);
 	to += arrays->registers;
@@ -77,13 +86,12 @@ struct batch_sample *batch_add(struct batch *batch, const struct event_sample *e
 {
 	/* trim() does not make them larger. */
 	struct arrays most = arrays_of(event);
-	char *to = buf_reserve(&batch->bytes,
-			       sizeof(struct batch_sample) + most.chain + most.registers + most.tail + most.stack);
+	char *to = buf_reserve(&batch->bytes, sizeof(struct batch_sample) + bytes_of(&most));
 	struct batch_sample *sample = (struct batch_sample *)to;
 	*sample = (struct batch_sample){.event = *event, .maps = maps, .kernel_maps = kernel_maps};
 	trim(&sample->event);
 	struct arrays arrays = arrays_of(&sample->event);
-	sample->size = sizeof *sample + arrays.chain + arrays.registers + arrays.tail + arrays.stack;
+	sample->size = sizeof *sample + bytes_of(&arrays);
 	copy_arrays(to + sizeof *sample, &sample->event, &arrays);
 	keep_maps(batch, maps, &batch->last_maps);
 	keep_maps(batch, kernel_maps, &batch->last_kernel_maps);
@@ -102,7 +110,8 @@ const struct batch_sample *batch_at(struct batch *batch, size_t at)
 	struct arrays arrays = arrays_of(event);
 	const char *array = (const char *)(sample + 1);
 	event->chain = (const uint64_t *)array;
-	event->user.values = (const uint64_t *)(array += arrays.chain);
+	event->interpreted = (const uint64_t *)(array += arrays.chain);
+	event->user.values = (const uint64_t *)(array += arrays.interpreted);
 	event->stack_tail = (const uint8_t *)(array += arrays.registers);
 	if (!event->stack_lasts)
 		event->stack = (const uint8_t *)(array + arrays.tail);

@@ -43,6 +43,7 @@ struct collector *collector_new(const struct collect_options *options)
 		stack_maker_init(&worker->maker, &collector->codes, collector->options.max_depth);
 		worker->maker.foreign = options->foreign;
 		worker->maker.machine = options->machine;
+		worker->maker.python = options->python;
 		worker->maker.needs = options->live ? &collector->needs : NULL;
 		worker->maker.identify = collector_makes_profile(options) ? tally_frame : NULL;
 		worker->maker.identify_context = &worker->tally;

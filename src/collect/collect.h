@@ -35,6 +35,7 @@ struct collect_options {
 	bool live; /* the records are of processes that run now */
 	bool by_wick; /* wick recorded them, now or before */
 	bool followed; /* collector_follow() will be called while records come */
+	enum interpreted_frames python;
 	bool addresses; /* frames without a symbol are called by their address too */
 	size_t max_depth; /* 0: 1,024 */
 	struct collect_filter filter;

@@ -2,6 +2,7 @@
 #include "collect/stack.h"
 
 #include "base/hash.h"
+#include "collect/interpreted.h"
 
 #include <string.h>
 
@@ -21,6 +22,7 @@ void stack_maker_release(struct stack_maker *maker)
 {
 	free(maker->known);
 	free(maker->frames);
+	free(maker->merged);
 	free(maker->addresses);
 	free(maker->exact);
 	free(maker->places);
@@ -71,6 +73,9 @@ static struct stack_frame frame_at(struct stack_maker *maker, uint64_t ip, bool 
 	uint64_t offset = ip;
 	if (mapping) {
 		struct module_code *code = stack_maker_code(maker, mapping->module);
+		struct stack_frame interpreted;
+		if (ip >= INTERPRETED_BASE && !kernel && interpreted_frame_at(maker, code_path(code), ip, &interpreted))
+			return interpreted;
 		frame.module = mapping->module;
 		frame.address = module_code_address(code, mapping, ip);
 		frame.version = module_code_version(code, frame.address, maker->sample->monotonic);
@@ -256,34 +261,11 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 	return full ? STACK_CUT : STACK_ABSENT;
 }
 
-/* A frame of an interpreter, which its kind names. */
-static struct stack_frame *push_interpreted(struct stack_maker *maker, enum trace_kind kind, uint64_t code,
-					    uint64_t version)
-{
-	MEM_ROOM(maker->frames, maker->count, maker->capacity);
-	struct stack_frame *pushed = &maker->frames[maker->count++];
-	*pushed = (struct stack_frame){.ip = code, .offset = code};
-	pushed->frame = (struct trace_frame){
-		.kind = (uint8_t)kind, .module = MODULE_NONE, .address = code, .version = (uint32_t)version};
-	if (maker->identify)
-		pushed->id = maker->identify(maker->identify_context, &pushed->frame);
-	return pushed;
-}
-
 /* What a tap unwound already. */
 static enum stack_end push_unwound(struct stack_maker *maker, struct chain_part user)
 {
-	const uint64_t *at = user.from;
-	while (at < user.to) {
-		enum trace_kind kind = trace_word_kind(*at);
-		uint64_t address = trace_word_address(*at);
-		size_t words = trace_kind_words(kind);
-		struct stack_frame *frame =
-			words == 1 ? push_user(maker, address, trace_word_is_exact(*at)) :
-				     push_interpreted(maker, kind, address, at + 1 < user.to ? at[1] : 0);
-		frame->unwound = true;
-		at += words;
-	}
+	for (const uint64_t *at = user.from; at < user.to; at++)
+		push_user(maker, trace_word_address(*at), trace_word_is_exact(*at))->unwound = true;
 	return maker->sample->event.end;
 }
 
@@ -319,16 +301,11 @@ static enum stack_end chain_end(const struct stack_maker *maker, size_t addresse
 													  STACK_WHOLE;
 }
 
-enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *sample)
+static enum stack_end push_user_part(struct stack_maker *maker, struct chain_part kernel, struct chain_part user,
+				     bool sound)
 {
-	struct chain_part kernel, user;
 	struct unwind_registers registers;
-	const struct event_sample *event = &sample->event;
-	maker->sample = sample;
-	maker->count = 0;
-	maker->last = NULL;
-	bool sound = split_chain(event, &kernel, &user);
-	push_chain(maker, kernel, true);
+	const struct event_sample *event = &maker->sample->event;
 	if (event->unwound)
 		return push_unwound(maker, user);
 	bool copied = event->user.abi && event->user.mask;
@@ -353,4 +330,19 @@ enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *
 	if (!sound)
 		return STACK_BROKEN;
 	return chain_end(maker, (size_t)(kernel.to - kernel.from) + (size_t)(user.to - user.from));
+}
+
+enum stack_end stack_make(struct stack_maker *maker, const struct batch_sample *sample)
+{
+	struct chain_part kernel, user;
+	maker->sample = sample;
+	maker->count = 0;
+	maker->last = NULL;
+	bool sound = split_chain(&sample->event, &kernel, &user);
+	push_chain(maker, kernel, true);
+	size_t first = maker->count;
+	enum stack_end end = push_user_part(maker, kernel, user, sound);
+	if (sample->event.interpreted_count && maker->python < INTERPRETED_NATIVE)
+		interpreted_merge(maker, first, end == STACK_WHOLE);
+	return end;
 }

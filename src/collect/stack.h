@@ -8,6 +8,14 @@
 #include "module/module_code.h"
 #include "trace/frame.h"
 
+/* How stacks show the frames of an interpreter. */
+enum interpreted_frames {
+	INTERPRETED_MERGED, /* in place of those of its evaluation loop */
+	INTERPRETED_ONLY, /* without native ones, where there are any */
+	INTERPRETED_NATIVE, /* not: the evaluation loop is shown */
+	INTERPRETED_OFF, /* and they are not looked for */
+};
+
 /* What an address is in a set of mappings, in one line of the cache. */
 struct stack_place {
 	_Alignas(64) uint64_t ip;
@@ -23,11 +31,14 @@ struct stack_maker {
 	size_t max_depth;
 	struct stack_frame *frames; /* the result, innermost first */
 	size_t count, capacity;
+	struct stack_frame *merged; /* room for interpreted_merge() */
+	size_t merged_count, merged_capacity;
 	uint64_t *addresses;
 	bool *exact;
 	struct stack_needs *needs; /* set by the owner: learns what was missing; NULL: nobody asks */
 	uint64_t tail_start; /* address of what was read behind the copy */
 	size_t tail_used; /* bytes of it that were needed */
+	enum interpreted_frames python; /* set by the owner */
 	bool foreign; /* set by the owner: registers are of a machine that is not known */
 	const struct arch *machine; /* set by the owner: whose registers they are; NULL: of this one */
 	bool marked; /* some call chain had the mark of a stack that is not whole */

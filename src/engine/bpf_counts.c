@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "engine/bpf_python.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -160,6 +161,8 @@ static enum stack_end end_of(uint8_t end)
 		return STACK_UNSEEN;
 	case LAYOUT_NARROW:
 		return STACK_NARROW;
+	case LAYOUT_INTERPRETER:
+		return STACK_INTERPRETER;
 	default:
 		return STACK_BROKEN;
 	}
@@ -233,6 +236,8 @@ static void set_stack(struct bpf_counts *counts, const struct layout_record *sta
 	sample->chain_count = chain_of(counts->chain, addresses, stack->kernel_count, addresses + stack->kernel_count,
 				       stack->user_count);
 	sample->chain = counts->chain;
+	sample->interpreted = addresses + stack->kernel_count + stack->user_count;
+	sample->interpreted_count = stack->python_count;
 }
 
 /* A sample of a known stack. */
@@ -255,6 +260,8 @@ static void set_copy(struct bpf_counts *counts, const struct layout_copy *copy, 
 		(struct event_registers){.abi = copy->record.narrow ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64,
 					 .mask = ENGINE_REGISTER_MASK,
 					 .values = (const uint64_t *)copy->registers};
+	sample->interpreted = bpf_python_copy_words(copy);
+	sample->interpreted_count = copy->record.python_count;
 	sample->stack = copy->bytes;
 	sample->stack_skipped = copy->skipped;
 	sample->stack_size = copy->record.bytes;

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include "engine/bpf_counts.h"
+#include "engine/bpf_python.h"
 #include "engine/bpf_supply.h"
 #include "engine/bpf_times.h"
 #include "engine/bpf_waits.h"
@@ -49,6 +50,7 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 	struct bpf_maps maps = bpf_programs_maps(programs);
 	engine->programs = programs;
 	engine->waits = options->waits;
+	engine->supply.python = options->python;
 	engine->epoll = epoll_create1(EPOLL_CLOEXEC);
 	bpf_counts_init(&engine->counts, &maps, options);
 	result = bpf_supply_init(&engine->supply, programs, err);
@@ -149,6 +151,7 @@ void engine_end(struct engine *engine, uint64_t time)
 void engine_start(struct engine *engine, struct module_store *codes)
 {
 	engine->supply.codes = codes;
+	engine->supply.pythons.functions = &codes->interpreted;
 	bpf_programs_emit_symbols(engine->programs, codes);
 	bpf_loader_start(&engine->supply.loader, codes);
 }
@@ -203,7 +206,8 @@ static int take_record(void *context, void *data, size_t size)
 	struct layout_record *record = mem_alloc(size);
 	memcpy(record, data, size);
 	MEM_ROOM(engine->waiting, engine->waiting_count, engine->waiting_capacity);
-	engine->waiting[engine->waiting_count++] = record;
+	/* Frames of an interpreter get their functions at once: the process may end, or free them. */
+	engine->waiting[engine->waiting_count++] = bpf_python_name(&engine->supply.pythons, record, size);
 	return 0;
 }
 

@@ -1,6 +1,8 @@
 /* The copies of stacks by thread, within a memory limit. */
 #include "engine/bpf_held.h"
 
+#include "engine/bpf_python.h"
+
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -31,7 +33,7 @@ static uint32_t find(const struct bpf_held *held, uint32_t tid)
 
 static size_t bytes_of(const struct layout_copy *copy)
 {
-	return offsetof(struct layout_copy, bytes) + copy->record.bytes;
+	return bpf_python_copy_bytes(copy);
 }
 
 static void drop(struct bpf_held *held, uint32_t number)
@@ -57,7 +59,7 @@ void bpf_held_put(struct bpf_held *held, struct layout_copy *copy)
 	}
 	drop(held, number);
 	if (held->bytes + bytes_of(copy) > held->most) {
-		copy->record.bytes = 0;
+		copy->record.bytes = copy->record.python_count = 0;
 		copy = mem_realloc(copy, 1, bytes_of(copy));
 	}
 	held->bytes += bytes_of(copy);

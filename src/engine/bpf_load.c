@@ -138,6 +138,9 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	maps->slab_room = (uint32_t)(options->kernel_memory * (1ull << 20) / 5 * 4 / (LAYOUT_SLAB_WORDS * 4));
 	bpf_map__set_max_entries(skeleton->maps.mappings, maps->mapping_room);
 	bpf_map__set_max_entries(skeleton->maps.processes, maps->process_room);
+	bpf_map__set_max_entries(skeleton->maps.pythons, room_in(many ? 4096 : 1024, options));
+	bpf_map__set_max_entries(skeleton->maps.python_codes, room_in(many ? 16384 : 8192, options));
+	bpf_map__set_max_entries(skeleton->maps.python_threads, room_in(many ? 8192 : 2048, options));
 	bpf_map__set_max_entries(skeleton->maps.counts, maps->count_room);
 	bpf_map__set_max_entries(skeleton->maps.records, maps->record_room);
 	bpf_map__set_max_entries(skeleton->maps.copies, maps->cpus * LAYOUT_SLOTS);
@@ -201,6 +204,7 @@ static void note_maps(struct bpf_programs *programs)
 	maps->parts = bpf_map__fd(skeleton->maps.parts);
 	maps->mappings = bpf_map__fd(skeleton->maps.mappings);
 	maps->processes = bpf_map__fd(skeleton->maps.processes);
+	maps->pythons = bpf_map__fd(skeleton->maps.pythons);
 	maps->counts = bpf_map__fd(skeleton->maps.counts);
 	maps->records = bpf_map__fd(skeleton->maps.records);
 	maps->statistics = bpf_map__fd(skeleton->maps.statistics);

@@ -10,6 +10,7 @@ struct bpf_programs; /* loaded */
 /* Descriptors and sizes of the maps; the programs own them. */
 struct bpf_maps {
 	int slabs, parts, mappings, processes, counts, records, statistics;
+	int pythons;
 	int threads; /* -1: waits are not added up */
 	int members; /* -1: all samples count */
 	uint16_t waits_source;

@@ -29,7 +29,9 @@ static void build(struct bpf_loader *loader, size_t order)
 	module_id module = loader->orders[order].module;
 	loader->orders[order] = loader->orders[--loader->order_count];
 	pthread_mutex_unlock(&loader->lock);
-	module_code_unwind_table(module_store_get(loader->codes, module));
+	struct module_code *code = module_store_get(loader->codes, module);
+	module_code_unwind_table(code);
+	module_code_python(code);
 	pthread_mutex_lock(&loader->lock);
 	MEM_ROOM(loader->done, loader->done_count, loader->done_capacity);
 	loader->done[loader->done_count++] = module;

@@ -2,6 +2,7 @@
 #include "engine/bpf_supply.h"
 
 #include "base/hash.h"
+#include "engine/bpf_python.h"
 
 #include <string.h>
 
@@ -56,6 +57,7 @@ void bpf_supply_release(struct bpf_supply *supply)
 		free(supply->modules[i].placed.items);
 	bpf_tables_release(&supply->tables);
 	processes_release(&supply->processes);
+	python_live_release(&supply->pythons);
 	index_map_release(&supply->map);
 	free(supply->items);
 	free(supply->modules);
@@ -102,6 +104,17 @@ static void process_changed(struct bpf_supply *supply, struct supplied_process *
 	supply->some_changed = true;
 }
 
+static void ask_for_module(struct bpf_supply *supply, module_id id)
+{
+	struct supplied_module *module = module_at(supply, id);
+	if (module->state == MODULE_REFUSED && module->refused_at + PATIENCE > bpf_tables_now())
+		return;
+	if (module->state == MODULE_PLACED || module->state == MODULE_BARE)
+		return;
+	module->state = MODULE_ASKED;
+	bpf_loader_ask(&supply->loader, id);
+}
+
 /* --- what the records report --- */
 
 /* What is mapped there now: the very same, something else, or nothing. */
@@ -123,6 +136,16 @@ static enum overlap overlap_of(struct bpf_supply *supply, int32_t pid, const str
 			result = OVERLAP_SAME;
 	}
 	return result;
+}
+
+/*
+ * Frames of an interpreter can be read only from the first sample on that finds everything supplied, so its table is
+ * built before one lacks it.
+ */
+static void expect_samples(struct bpf_supply *supply, struct supplied_process *process, module_id module)
+{
+	process->wanted = true;
+	ask_for_module(supply, module);
 }
 
 int bpf_supply_mmap(struct bpf_supply *supply, const struct event_mmap *mmap)
@@ -147,7 +170,11 @@ int bpf_supply_mmap(struct bpf_supply *supply, const struct event_mmap *mmap)
 			(struct replaced_mapping){mmap->pid, mmap->time, mmap->start};
 	}
 	processes_mmap(&supply->processes, mmap->pid, mapping);
-	struct supplied_process *process = find_process(supply, mmap->pid);
+	bool interpreter = supply->python && runtime_of_path(mmap->path).kind == RUNTIME_PYTHON;
+	struct supplied_process *process = interpreter ? get_process(supply, mmap->pid) :
+							 find_process(supply, mmap->pid);
+	if (interpreter)
+		expect_samples(supply, process, mapping.module);
 	if (process)
 		process_changed(supply, process);
 	return 0;
@@ -211,6 +238,8 @@ int bpf_supply_exit(struct bpf_supply *supply, const struct event_task *task)
 	if (process)
 		forget(supply, process);
 	supply->ended += process != NULL;
+	if (process)
+		python_live_exit(&supply->pythons, task->pid);
 	processes_exit(&supply->processes, task->pid, task->tid, task->time);
 	drop_ended(supply);
 	return 0;
@@ -291,15 +320,36 @@ static bool forget_idle_process(struct bpf_supply *supply)
 	return true;
 }
 
+/* The interpreter of a process, if it has one; `layout` is what the kernel needs of it. */
+static bool find_python(struct bpf_supply *supply, const struct supplied_process *process, const struct map_set *maps,
+			struct layout_python *layout)
+{
+	for (size_t i = 0; maps && i < maps->count && supply->python; i++) {
+		const struct mapping *mapping = &maps->items[i];
+		if (module_at(supply, mapping->module)->state != MODULE_PLACED)
+			continue; /* it is looked for when the table is built */
+		struct module_code *code = module_store_get(supply->codes, mapping->module);
+		const struct python_image *image = module_code_python(code);
+		if (!image)
+			continue;
+		*layout = bpf_python_layout(image, mapping->start - module_code_address(code, mapping, mapping->start));
+		python_live_add(&supply->pythons, process->pid, process->generation, &image->layout, layout->runtime);
+		return true;
+	}
+	return false;
+}
+
 static void give_list(struct bpf_supply *supply, struct supplied_process *process)
 {
+	struct layout_python python;
 	const struct map_set *maps = processes_look(&supply->processes, process->pid);
 	process->changed = false;
 	supply->list_count = 0;
 	for (size_t i = 0; maps && i < maps->count; i++)
 		list_mapping(supply, &maps->items[i]);
+	const struct layout_python *found = find_python(supply, process, maps, &python) ? &python : NULL;
 	while (!bpf_tables_set(&supply->tables, process->pid, supply->list, supply->list_count, process->generation,
-			       &process->list))
+			       found, &process->list))
 		if (!supply->list_count || supply->list_count > LAYOUT_LIST_MAX || !forget_idle_process(supply))
 			break;
 	bpf_programs_tables_changed(supply->programs);
@@ -378,17 +428,6 @@ static void place_module(struct bpf_supply *supply, module_id id)
 	supply->placed_count += state == MODULE_PLACED;
 	*module_at(supply, id) = (struct supplied_module){state, placed, bpf_tables_now()};
 	module_changed(supply, id);
-}
-
-static void ask_for_module(struct bpf_supply *supply, module_id id)
-{
-	struct supplied_module *module = module_at(supply, id);
-	if (module->state == MODULE_REFUSED && module->refused_at + PATIENCE > bpf_tables_now())
-		return;
-	if (module->state == MODULE_PLACED || module->state == MODULE_BARE)
-		return;
-	module->state = MODULE_ASKED;
-	bpf_loader_ask(&supply->loader, id);
 }
 
 void bpf_supply_note_miss(struct bpf_supply *supply, const struct layout_record *record)

@@ -10,6 +10,7 @@
 #include "engine/bpf_loader.h"
 #include "engine/bpf_tables.h"
 #include "process/process.h"
+#include "runtime/python/live.h"
 
 struct supplied_module;
 struct supplied_process;
@@ -32,6 +33,8 @@ struct bpf_supply {
 	size_t module_capacity, placed_count, evicted, refused;
 	struct layout_mapping *list; /* room for one */
 	size_t list_count, list_capacity;
+	bool python; /* interpreters are looked for */
+	struct python_live pythons;
 	struct replaced_mapping *replaced;
 	size_t replaced_head, replaced_count, replaced_capacity; /* [head…count) wait */
 };

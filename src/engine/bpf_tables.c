@@ -208,7 +208,7 @@ uint32_t bpf_tables_used(const struct bpf_tables *tables, const struct bpf_place
 /* --- lists --- */
 
 bool bpf_tables_set(struct bpf_tables *tables, int32_t pid, const struct layout_mapping *items, size_t count,
-		    uint32_t generation, struct bpf_list *list)
+		    uint32_t generation, const struct layout_python *python, struct bpf_list *list)
 {
 	uint32_t first = count && count <= LAYOUT_LIST_MAX ? extents_take(&tables->lists, (uint32_t)count) :
 							     EXTENT_NONE;
@@ -220,6 +220,7 @@ bool bpf_tables_set(struct bpf_tables *tables, int32_t pid, const struct layout_
 		return false;
 	}
 	memcpy(tables->mappings + first, items, count * sizeof *items);
+	process.python = python && !bpf_map_update_elem(tables->maps.pythons, &pid, python, BPF_ANY);
 	if (bpf_map_update_elem(tables->maps.processes, &pid, &process, BPF_ANY)) {
 		extents_give(&tables->lists, first);
 		bpf_tables_unset(tables, pid, list);
@@ -234,6 +235,7 @@ bool bpf_tables_set(struct bpf_tables *tables, int32_t pid, const struct layout_
 void bpf_tables_unset(struct bpf_tables *tables, int32_t pid, struct bpf_list *list)
 {
 	bpf_map_delete_elem(tables->maps.processes, &pid);
+	bpf_map_delete_elem(tables->maps.pythons, &pid);
 	if (list->count)
 		give_up(tables, WASTE_LIST, 0, list->first);
 	*list = (struct bpf_list){0};

@@ -61,9 +61,12 @@ uint32_t bpf_tables_used(const struct bpf_tables *tables, const struct bpf_place
 struct bpf_list {
 	uint32_t first, count;
 };
-/* Writes a new list and lets the kernel take it. False when there is no room; the process then has no list. */
+/*
+ * Writes a new list and lets the kernel take it. False when there is no room; the process then has no list. `python` is
+ * its interpreter, or NULL.
+ */
 bool bpf_tables_set(struct bpf_tables *tables, int32_t pid, const struct layout_mapping *items, size_t count,
-		    uint32_t generation, struct bpf_list *list);
+		    uint32_t generation, const struct layout_python *python, struct bpf_list *list);
 void bpf_tables_unset(struct bpf_tables *tables, int32_t pid, struct bpf_list *list);
 /* When a sample last hit the process; 0: the kernel does not have it (any more). */
 uint32_t bpf_tables_process_used(const struct bpf_tables *tables, int32_t pid);

@@ -62,6 +62,7 @@ struct engine_options {
 	uint32_t copy_bytes; /* of a stack that is unwound in user space, at most LAYOUT_COPY_MAX */
 	bool timeline; /* every sample is reported with its time; else they are added up in the kernel */
 	bool many_processes; /* larger maps */
+	bool python; /* frames of Python interpreters are read */
 	uint32_t pid_namespace; /* inode of the one that wick lives in; 0: the initial one */
 	uint32_t kernel_memory; /* MiB, about: all that grows with what is recorded is sized by it */
 	uint32_t unaggregated; /* by bit: sources whose samples are never added up */

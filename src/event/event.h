@@ -39,6 +39,7 @@ enum stack_end {
 	STACK_UNSEEN, /* there is none: the thread left its CPU before the recording began */
 	STACK_OTHER, /* it continues in another stack, of which there is no copy: signal handlers, coroutines */
 	STACK_NARROW, /* of a 32-bit program, without a frame pointer to follow */
+	STACK_INTERPRETER, /* the frames of its interpreter could not be followed to the first one */
 	STACK_ENDS,
 };
 
@@ -56,6 +57,13 @@ struct event_sample {
 	/* The chain was unwound to its `end`; its user part has the frames as trace/word.h has them. */
 	bool unwound;
 	enum stack_end end;
+	/*
+	 * Frames of an interpreter, innermost first, which replace those of its evaluation loop. Two words each, as
+	 * trace/word.h has them: the number of a function (runtime/interpreted.h), exact where native code called it,
+	 * and its line.
+	 */
+	const uint64_t *interpreted;
+	size_t interpreted_count; /* words */
 	/* Samples that were added up before they came here, between `since` and `time`; 0 is one. */
 	uint64_t count, since;
 	bool sum; /* their weights mean something together only: files hold one record */

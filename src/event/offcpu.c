@@ -129,17 +129,21 @@ static size_t register_bytes(const struct event_sample *sample)
 static void hold_sample(struct offcpu *offcpu, struct held_sample *held, const struct event_sample *sample)
 {
 	size_t chain = sample->chain_count * sizeof(uint64_t), registers = register_bytes(sample);
+	size_t interpreted = sample->interpreted_count * sizeof(uint64_t);
 	offcpu->held -= held->bytes.capacity;
 	buf_clear(&held->bytes);
 	held->sample = *sample;
-	if (offcpu->held + chain + registers + sample->stack_size + sample->stack_tail_size >
+	if (offcpu->held + chain + interpreted + registers + sample->stack_size + sample->stack_tail_size >
 	    offcpu->options.held_max) {
 		held->sample.stack_size = held->sample.stack_tail_size = 0;
 		offcpu->counts.cut++;
 	}
-	buf_reserve(&held->bytes, chain + registers + held->sample.stack_size + held->sample.stack_tail_size + 1);
+	buf_reserve(&held->bytes,
+		    chain + interpreted + registers + held->sample.stack_size + held->sample.stack_tail_size + 1);
 	if (chain)
 		buf_add(&held->bytes, (const char *)sample->chain, chain);
+	if (interpreted)
+		buf_add(&held->bytes, (const char *)sample->interpreted, interpreted);
 	if (registers)
 		buf_add(&held->bytes, (const char *)sample->user.values, registers);
 	if (held->sample.stack_size)
@@ -158,8 +162,9 @@ static struct event_sample sample_of(const struct held_sample *held)
 	struct event_sample sample = held->sample;
 	size_t chain = sample.chain_count * sizeof(uint64_t);
 	sample.chain = (const uint64_t *)held->bytes.data;
-	sample.user.values = (const uint64_t *)(held->bytes.data + chain);
-	sample.stack = (const uint8_t *)held->bytes.data + chain + register_bytes(&sample);
+	sample.interpreted = (const uint64_t *)(held->bytes.data + chain);
+	sample.user.values = sample.interpreted + sample.interpreted_count;
+	sample.stack = (const uint8_t *)sample.user.values + register_bytes(&sample);
 	sample.stack_tail = sample.stack + sample.stack_size;
 	sample.stack_lasts = false;
 	sample.interrupt = (struct event_registers){0};

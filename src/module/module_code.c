@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "module/jit.h"
+#include "module/module_kernel.h"
 #include "object/cache.h"
 #include "object/reading.h"
 #include "profile/module.h"
@@ -39,6 +40,7 @@ void module_store_init(struct module_store *codes, struct modules *modules, cons
 	if (options->cache)
 		codes->options.store = codes->cache = cache_open(NULL, CACHE_USUAL);
 	pthread_mutex_init(&codes->fetch_lock, NULL);
+	interpreted_init(&codes->interpreted);
 }
 
 static void code_free(struct module_code *code)
@@ -55,13 +57,6 @@ static void code_free(struct module_code *code)
 	free(code);
 }
 
-static void free_kernel_symbols(struct kernel_symbol *symbols, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(symbols[i].name);
-	free(symbols);
-}
-
 void module_store_release(struct module_store *codes)
 {
 	for (size_t i = 0; i < codes->capacity; i++)
@@ -71,10 +66,9 @@ void module_store_release(struct module_store *codes)
 		free(codes->dumps[i].path);
 	free(codes->dumps);
 	free(codes->runtimes);
-	free_kernel_symbols(codes->kernel_symbols, codes->kernel_symbol_count);
-	free(codes->kernel_text_symbol);
-	kernel_close(codes->kernel);
+	module_store_close_kernel(codes);
 	pthread_mutex_destroy(&codes->fetch_lock);
+	interpreted_release(&codes->interpreted);
 	if (codes->live)
 		live_files_release(&codes->files);
 	free(codes->module_roots);
@@ -463,85 +457,6 @@ bool module_code_has_jit_tables(struct module_code *code)
 	return code->jit && jit_has_unwinding(code->jit);
 }
 
-/* The mapping of the kernel is called by the symbol its offset is relative to: "[kernel.kallsyms]_text". */
-void module_store_kernel_mapping(struct module_store *codes, const char *path, uint64_t text_address,
-				 const struct build_id *build_id)
-{
-	const char *symbol = strchr(path, ']');
-	pthread_mutex_lock(&codes->lock);
-	if (!codes->kernel_text && symbol && symbol[1]) {
-		codes->kernel_text = text_address;
-		free(codes->kernel_text_symbol);
-		codes->kernel_text_symbol = mem_strdup(symbol + 1);
-	}
-	if (build_id && build_id->size)
-		codes->kernel_build_id = *build_id;
-	pthread_mutex_unlock(&codes->lock);
-}
-
-void module_store_kernel_symbol(struct module_store *codes, uint64_t start, uint64_t size, const char *name)
-{
-	pthread_mutex_lock(&codes->lock);
-	MEM_ROOM(codes->kernel_symbols, codes->kernel_symbol_count, codes->kernel_symbol_capacity);
-	codes->kernel_symbols[codes->kernel_symbol_count] = (struct kernel_symbol){start, size, mem_strdup(name)};
-	__atomic_store_n(&codes->kernel_symbol_count, codes->kernel_symbol_count + 1, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&codes->lock);
-}
-
-/* Takes its time, in which other threads may look up other code: with what is known now, and without the lock. */
-static struct kernel *open_kernel(struct module_store *codes)
-{
-	pthread_mutex_lock(&codes->lock);
-	char *text_symbol CLEANUP_FREE = codes->kernel_text_symbol;
-	struct kernel_options options = {
-		.build_id = codes->kernel_build_id,
-		.text_address = codes->kernel_text,
-		.text_symbol = text_symbol,
-		.root = codes->options.root,
-		.vmlinux = codes->options.inlines || codes->options.lines,
-		.symbols = codes->options,
-		.cache = codes->cache,
-	};
-	codes->kernel_text_symbol = NULL;
-	pthread_mutex_unlock(&codes->lock);
-	return kernel_open(&options);
-}
-
-/* What records brought since the last question. */
-static void pass_kernel_symbols(struct module_store *codes)
-{
-	if (!__atomic_load_n(&codes->kernel_symbol_count, __ATOMIC_ACQUIRE))
-		return;
-	pthread_mutex_lock(&codes->lock);
-	struct kernel_symbol *symbols = codes->kernel_symbols;
-	size_t count = codes->kernel_symbol_count;
-	codes->kernel_symbols = NULL;
-	codes->kernel_symbol_capacity = 0;
-	/* Other threads continue when it is 0, and must find the symbols then. */
-	for (size_t i = 0; i < count; i++)
-		kernel_add(codes->kernel, symbols[i].start, symbols[i].size, symbols[i].name);
-	__atomic_store_n(&codes->kernel_symbol_count, 0, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&codes->lock);
-	free_kernel_symbols(symbols, count);
-}
-
-static struct kernel *kernel_of(struct module_store *codes)
-{
-	if (!__atomic_load_n(&codes->kernel, __ATOMIC_ACQUIRE)) {
-		pthread_mutex_lock(&codes->kernel_lock);
-		if (!codes->kernel)
-			__atomic_store_n(&codes->kernel, open_kernel(codes), __ATOMIC_RELEASE);
-		pthread_mutex_unlock(&codes->kernel_lock);
-	}
-	pass_kernel_symbols(codes);
-	return codes->kernel;
-}
-
-void module_store_open_kernel(struct module_store *codes)
-{
-	kernel_of(codes);
-}
-
 size_t module_code_find(struct module_code *code, uint64_t address, uint32_t version, struct symbol_frame *frames,
 			size_t most)
 {
@@ -550,7 +465,7 @@ size_t module_code_find(struct module_code *code, uint64_t address, uint32_t ver
 	switch (code->module.kind) {
 	case MODULE_KERNEL:
 	case MODULE_KERNEL_MODULE:
-		return kernel_find(kernel_of(code->codes), address, frames, most, NULL);
+		return kernel_find(module_store_kernel(code->codes), address, frames, most, NULL);
 	case MODULE_JIT:
 		return jit_find(code->jit, address, version, frames);
 	case MODULE_FILE:
@@ -588,7 +503,7 @@ const char *module_code_module_name(struct module_code *code, uint64_t address)
 	const char *module = NULL;
 	struct symbol_frame frame;
 	bool kernel = code->module.kind == MODULE_KERNEL || code->module.kind == MODULE_KERNEL_MODULE;
-	if (kernel && kernel_find(kernel_of(code->codes), address, &frame, 1, &module) && module)
+	if (kernel && kernel_find(module_store_kernel(code->codes), address, &frame, 1, &module) && module)
 		return module;
 	return code->path;
 }
@@ -625,6 +540,6 @@ void module_code_advice(struct module_code *code, struct buf *out)
 		runtime_jit_advice(out, module_store_runtime(code->codes, code->module.pid).kind, code->module.pid,
 				   code->path, jit_is_named(code->jit));
 	} else {
-		kernel_advice(kernel_of(code->codes), out);
+		kernel_advice(module_store_kernel(code->codes), out);
 	}
 }

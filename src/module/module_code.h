@@ -8,6 +8,7 @@
 #include "module/live_files.h"
 #include "module/runtime.h"
 #include "process/process.h"
+#include "runtime/interpreted.h"
 #include "runtime/python/image.h"
 #include "symbol/kept_names.h"
 #include "unwind/unwind.h"
@@ -66,6 +67,7 @@ struct module_store {
 	size_t root_capacity;
 	struct held_module *held; /* deleted files that processes have mapped, when live */
 	size_t held_count, held_capacity;
+	struct interpreted interpreted; /* has a lock of its own */
 };
 
 void module_store_init(struct module_store *codes, struct modules *modules, const struct symbol_options *options);

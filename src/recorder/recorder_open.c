@@ -218,6 +218,7 @@ static int choose_engine(struct recorder *recorder, struct opening *opening, str
 		.copy_bytes = LAYOUT_COPY_MAX, /* few stacks are copied, so that there is room for all of them */
 		.timeline = options->timeline,
 		.many_processes = target_is_by_cpu(&recorder->target),
+		.python = options->python != INTERPRETED_OFF,
 		.pid_namespace = facts.pid_namespace,
 		.kernel_memory =
 			engine_memory(&facts, options->kernel_memory ? options->kernel_memory : ENGINE_MEMORY_USUAL),

@@ -104,12 +104,24 @@ static void name_kind(struct symbolizer *n, const struct trace *trace, const str
 	add_text(n, frame_rule(frame->kind)->text, frame_rule(frame->kind)->shown);
 }
 
-/* A frame of an interpreter whose code objects nobody reads yet: it is there, but has no name. */
+/* A function of an interpreter, if it was still there when its name was read. `version` is the line. */
 static void name_interpreted(struct symbolizer *n, const struct trace *trace, const struct trace_frame *frame,
 			     const struct answer *answer, struct symbolizer_name *named)
 {
-	name_kind(n, trace, frame, answer, named);
-	named->unresolved = true;
+	struct interpreted_function found;
+	if (frame->address > UINT32_MAX || !interpreted_get(&n->codes->interpreted, (uint32_t)frame->address, &found)) {
+		name_kind(n, trace, frame, answer, named);
+		named->unresolved = true;
+		return;
+	}
+	buf_clear(&n->scratch);
+	buf_str(&n->scratch, found.name);
+	text_one_frame(n->scratch.data, n->scratch.size);
+	struct function function = {.name = profile_string(n->profile, n->scratch.data, n->scratch.size)};
+	function.module = function.file = profile_string(n->profile, found.file, strlen(found.file));
+	if (!n->options.keep_lines)
+		function.file = 0;
+	symbolizer_add_frame(n, function, frame->version, frame_rule(frame->kind)->shown);
 }
 
 const struct frame_rule *frame_rule(enum trace_kind kind)
@@ -118,7 +130,7 @@ const struct frame_rule *frame_rule(enum trace_kind kind)
 		[TRACE_NATIVE] = {name_code, FRAME_NATIVE, .in_module = true},
 		[TRACE_KERNEL] = {name_code, FRAME_KERNEL, .in_module = true},
 		[TRACE_JIT] = {name_code, FRAME_JIT, .in_module = true},
-		[TRACE_PYTHON] = {name_interpreted, FRAME_UNKNOWN, .text = "[python frame]"},
+		[TRACE_PYTHON] = {name_interpreted, FRAME_PYTHON, .text = "[python frame]"},
 		[TRACE_JAVA] = {name_interpreted, FRAME_UNKNOWN, .text = "[java frame]"},
 		[TRACE_NODE] = {name_interpreted, FRAME_UNKNOWN, .text = "[node frame]"},
 		[TRACE_TEXT] = {name_text, FRAME_UNKNOWN},

@@ -5,7 +5,8 @@
  *
  * Addresses of the kernel have all of these bits set: they need no tag, and bpf_get_stack() can write them.
  *
- * A frame of an interpreter is two words: the code object with its tag, then the line or bytecode offset.
+ * A frame of an interpreter is two words, beside those of the native stack: the code object or function with its tag,
+ * exact where native code called it, then the bytecode offset or line.
  *
  * Compiled for BPF and for the machine.
  */
@@ -54,12 +55,6 @@ static inline __attribute__((always_inline)) __u64 trace_word_address(__u64 word
 static inline __attribute__((always_inline)) int trace_word_is_exact(__u64 word)
 {
 	return word >> TRACE_WORD_EXACT != 0;
-}
-
-/* How many words a frame of the kind has. */
-static inline __attribute__((always_inline)) __u32 trace_kind_words(enum trace_kind kind)
-{
-	return kind == TRACE_PYTHON || kind == TRACE_JAVA || kind == TRACE_NODE ? 2 : 1;
 }
 
 #endif

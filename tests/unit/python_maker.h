@@ -1,6 +1,7 @@
 /*
  * The memory of a CPython that does not exist: objects, frames, threads and the runtime, where a layout wants them.
- * Addresses are offsets in it, and the runtime is at MAKER_RUNTIME. What stands before is what tests/fuzz/python.c reads.
+ * Addresses are offsets in it, and the runtime is at MAKER_RUNTIME. What stands before is what tests/fuzz/python.c
+ * reads.
  */
 #ifndef WICK_TESTS_PYTHON_MAKER_H
 #define WICK_TESTS_PYTHON_MAKER_H

@@ -22,6 +22,23 @@ static __always_inline void arch_copy_registers(__u64 *to, const struct arch_ker
 	to[ARCH_AT_IP] = r->pc;
 }
 
+struct user_tls___arm64 {
+	unsigned long tp_value;
+} __attribute__((preserve_access_index));
+
+struct thread_struct___arm64 {
+	struct user_tls___arm64 uw;
+} __attribute__((preserve_access_index));
+
+struct task_struct___arm64 {
+	struct thread_struct___arm64 thread;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u64 arch_thread_pointer(const void *task)
+{
+	return BPF_CORE_READ((const struct task_struct___arm64 *)task, thread.uw.tp_value);
+}
+
 static __always_inline int arch_is_narrow(const struct arch_kernel_registers *registers)
 {
 	return !!(registers->pstate & ARCH_PSTATE_NARROW);

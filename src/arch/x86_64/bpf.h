@@ -34,6 +34,20 @@ static __always_inline void arch_copy_registers(__u64 *to, const struct arch_ker
 	to[16] = r->r15;
 }
 
+struct thread_struct___x86 {
+	unsigned long fsbase;
+} __attribute__((preserve_access_index));
+
+struct task_struct___x86 {
+	struct thread_struct___x86 thread;
+} __attribute__((preserve_access_index));
+
+/* What pthread_self() returns in the running thread. */
+static __always_inline __u64 arch_thread_pointer(const void *task)
+{
+	return BPF_CORE_READ((const struct task_struct___x86 *)task, thread.fsbase);
+}
+
 static __always_inline int arch_is_narrow(const struct arch_kernel_registers *registers)
 {
 	return (__u16)registers->cs == ARCH_USER32_CS;

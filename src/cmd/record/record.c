@@ -81,6 +81,7 @@ static struct collector *make_collector(struct record_run *run)
 		.each_context = run,
 		.each_and_profile = true,
 		.live = true,
+		.python = run->options.capture.python,
 		.engine = recorder_uses_engine(run->recorder, NULL),
 		.followed = run->options.live,
 		/* The files do not show the numbers of threads and processes, the screen those of processes. */

@@ -19,6 +19,13 @@ static const char *const engine_choices[] = {
 	[ENGINE_RING] = "ring",
 	NULL,
 };
+static const char *const python_choices[] = {
+	[INTERPRETED_MERGED] = "merged",
+	[INTERPRETED_ONLY] = "only",
+	[INTERPRETED_NATIVE] = "native",
+	[INTERPRETED_OFF] = "off",
+	NULL,
+};
 static const char *const call_graph_choices[] = {"auto", "dwarf", "fp", "lbr", NULL};
 static const enum call_graph call_graphs[] = {CALL_GRAPH_DWARF, CALL_GRAPH_DWARF, CALL_GRAPH_FP, CALL_GRAPH_LBR};
 
@@ -118,6 +125,15 @@ const struct option_row record_rows[] = {
 	 .help = "Where stacks are unwound. bpf: in the kernel, by BPF programs that also count them; needs root, or "
 		 "CAP_BPF and CAP_PERFMON. ring: in user space, from copies of the stacks. auto: bpf if permitted.",
 	 .initial = "auto"},
+	{.name = "python",
+	 .type = OPTION_CHOICE,
+	 .offset = FIELD(capture.python),
+	 .argument = "HOW",
+	 .choices = python_choices,
+	 .help = "With the BPF engine: how stacks show Python functions. merged: instead of the evaluation loop of the "
+		 "interpreter, between native functions. only: without native functions. native: not. off: no "
+		 "interpreters are looked for.",
+	 .initial = "merged"},
 	{.name = "timeline",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(capture.timeline),

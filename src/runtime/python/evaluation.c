@@ -67,8 +67,8 @@ static void add_range(struct finder *finder, uint64_t start, uint64_t size)
 }
 
 /*
- * Whether it is a suffix of a compiler, such as .cold, .lto_priv.0 and .llvm.123. Except .part: that is code the loop calls, with a
- * frame of its own.
+ * Whether it is a suffix of a compiler, such as .cold, .lto_priv.0 and .llvm.123. Except .part: that is code the loop
+ * calls, with a frame of its own.
  */
 static bool is_suffix(const char *suffix)
 {

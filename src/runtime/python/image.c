@@ -96,7 +96,8 @@ static bool is_constant(const Elf64_Shdr *section)
 
 /*
  * Older ones have a version in a string that every build has, and that is in no other file: the tag in the names of
- * compiled modules (sys.implementation.cache_tag), such as "cpython-310". 0: there is none, or there are different ones.
+ * compiled modules (sys.implementation.cache_tag), such as "cpython-310". 0: there is none, or there are different
+ * ones.
  */
 static uint32_t version_of_tag(struct elf_file *elf)
 {

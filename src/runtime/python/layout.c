@@ -1,6 +1,6 @@
 /*
- * The rows of the versions without a table, and which words of the table are which offsets. scripts/python-layout prints
- * both from the headers of an interpreter, and checks that they are here.
+ * The rows of the versions without a table, and which words of the table are which offsets. scripts/python-layout
+ * prints both from the headers of an interpreter, and checks that they are here.
  */
 #include "runtime/python/layout.h"
 
@@ -273,7 +273,7 @@ enum {
 	MAX_STATE = 1 << 20,
 	MAX_FRAME = PYTHON_FRAME_BYTES - 8,
 	MAX_OBJECT = 4096,
-	/* What a string with other characters than ASCII has between the header of an ASCII string and its characters. */
+	/* What a string that is not ASCII has between the header of an ASCII string and its characters. */
 	UTF8_MEMBERS = 16,
 };
 

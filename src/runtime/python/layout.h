@@ -40,7 +40,7 @@ struct python_layout {
 	uint16_t cframe_frame; /* PYTHON_NO_OFFSET: nothing lies between */
 	uint16_t frame_code, frame_back, frame_position;
 	uint16_t frame_owner; /* a byte: the flag or the owner; PYTHON_NO_OFFSET where every frame is an entry */
-	/* Free-threaded from 3.14: each thread runs a copy of the bytecode. Both PYTHON_NO_OFFSET where there are none. */
+	/* Free-threaded from 3.14: each thread runs a copy of the bytecode. PYTHON_NO_OFFSET where there are none. */
 	uint16_t frame_bytecode; /* 32 bits: which copy the frame runs; 0 is the bytecode in the code object */
 	uint16_t code_bytecodes; /* a pointer to the addresses of the copies; before them stands how many there are */
 	uint16_t code_file, code_name, code_qualname; /* qualname: PYTHON_NO_OFFSET up to 3.10 */

@@ -47,7 +47,7 @@ static int32_t owner_of(struct reader *reader, uint64_t thread)
 	return tid > 0 && tid <= MAX_TID ? tid : 0;
 }
 
-/* The state of the thread; 0: it has none. The only state of all is taken if nobody knows which thread it belongs to. */
+/* The state of the thread; 0: it has none. The only state of all is taken if its thread is not known. */
 static uint64_t find_thread(struct reader *reader, uint64_t runtime)
 {
 	const struct python_layout *layout = reader->layout;

@@ -1,0 +1,250 @@
+/*
+ * The frames of a CPython interpreter, as src/runtime/python/stack.c reads them in user space. A process has an entry
+ * in `pythons` that says where its interpreter keeps them. They are looked at only when a frame of the native stack is
+ * in the evaluation loop. All memory is the process's own and may hold anything: every loop is bounded.
+ */
+#ifndef WICK_BPF_PYTHON_H
+#define WICK_BPF_PYTHON_H
+
+#include "arch/bpf.h"
+#include "bpf/kernel.h"
+#include "bpf/lookup.h"
+
+#define PYTHON_AT_ONCE 32
+#define PYTHON_THREADS_MAX 1024u
+#define PYTHON_OWNER_SHIM 3
+#define PYTHON_CODE_MASK (~7ull) /* pointers to code objects are tagged in some versions */
+
+enum { PYTHON_ON, PYTHON_FOUND, PYTHON_END };
+
+static __always_inline int read_pointer(__u64 address, __u64 *value)
+{
+	return bpf_probe_read_user(value, sizeof *value, (const void *)address);
+}
+
+/* Notes the code of the evaluation loop, which the walk compares addresses with. */
+__noinline int python_begin(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	struct layout_python *python = s ? bpf_map_lookup_elem(&pythons, &s->record.key.pid) : 0;
+	if (!python)
+		return 0;
+	__builtin_memcpy(s->eval, python->eval, sizeof s->eval);
+	s->python = 1;
+	return 0;
+}
+
+/* --- the state of the thread --- */
+
+/* The innermost frame of the thread whose state is in the scratch; 0: it has none, or cannot be read. */
+static __always_inline __u64 python_first_frame(const struct scratch *s, const struct layout_python *python)
+{
+	__u64 frame = 0;
+	if (read_pointer(s->python_thread + python->thread_frame, &frame))
+		return 0;
+	if (frame && python->cframe_frame != LAYOUT_NO_OFFSET && read_pointer(frame + python->cframe_frame, &frame))
+		return 0;
+	return frame;
+}
+
+/* Whether the state in the scratch is that of the running thread, and it has frames, the first of which it notes. */
+static __always_inline int python_is_thread(struct scratch *s, const struct layout_python *python)
+{
+	__u64 id = 0;
+	if (read_pointer(s->python_thread + python->thread_id, &id) || id != s->thread_pointer)
+		return 0;
+	s->python_frame = python_first_frame(s, python);
+	return s->python_frame != 0;
+}
+
+/* Goes to the next state of a thread, of this interpreter or the first of the next one. */
+static __always_inline int python_next_thread(struct scratch *s, const struct layout_python *python)
+{
+	if (s->python_thread)
+		return read_pointer(s->python_thread + python->thread_next, &s->python_thread) ? PYTHON_END : PYTHON_ON;
+	__u64 interpreter = s->python_interpreter;
+	if (!interpreter || read_pointer(interpreter + python->interpreter_threads, &s->python_thread) ||
+	    read_pointer(interpreter + python->interpreter_next, &s->python_interpreter))
+		return PYTHON_END;
+	return PYTHON_ON;
+}
+
+/* Some states at a time, as steps() in walk.h. */
+__noinline int python_search_some(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	struct layout_python *python = s ? bpf_map_lookup_elem(&pythons, &s->record.key.pid) : 0;
+	if (!python)
+		return PYTHON_END;
+	for (__u32 i = 0; i < PYTHON_AT_ONCE; i++) {
+		if (python_next_thread(s, python) == PYTHON_END)
+			return PYTHON_END;
+		if (s->python_thread && python_is_thread(s, python))
+			return PYTHON_FOUND;
+	}
+	return PYTHON_ON;
+}
+
+/* Finds the first frame of the running thread. 0 or -1. */
+__noinline int python_find_thread(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	struct layout_python *python = s ? bpf_map_lookup_elem(&pythons, &s->record.key.pid) : 0;
+	if (!python)
+		return -1;
+	__u32 tid = s->record.key.tid;
+	s->thread_pointer = arch_thread_pointer(bpf_get_current_task_btf());
+	__u64 *known = bpf_map_lookup_elem(&python_threads, &tid);
+	s->python_thread = known ? *known : 0;
+	if (s->python_thread && python_is_thread(s, python))
+		return 0;
+	s->python_thread = 0;
+	if (read_pointer(python->runtime + python->runtime_interpreters, &s->python_interpreter))
+		return -1;
+	for (__u32 i = 0; i < PYTHON_THREADS_MAX / PYTHON_AT_ONCE; i++) {
+		int result = python_search_some(slot);
+		if (result == PYTHON_END)
+			return -1;
+		if (result == PYTHON_FOUND) {
+			__u64 thread = s->python_thread;
+			bpf_map_update_elem(&python_threads, &tid, &thread, BPF_ANY);
+			return 0;
+		}
+	}
+	return -1;
+}
+
+/* --- frames --- */
+
+static __always_inline __u64 python_word(const struct scratch *s, __u32 offset)
+{
+	return *(const __u64 *)(s->python_bytes + (offset & (PYTHON_FRAME_BYTES - 8)));
+}
+
+/* The offset of the instruction in the bytecode. */
+static __always_inline __u32 python_offset(const struct scratch *s, const struct layout_python *python, __u64 code)
+{
+	__u64 position = python_word(s, python->frame_position);
+	if (python->position == LAYOUT_POSITION_POINTER)
+		return (__u32)(position - code - python->code_instructions);
+	/* 32 bits, in the other half of the word where the offset is not a multiple of 8 */
+	position = python->frame_position & 4 ? position >> 32 : position;
+	return python->position == LAYOUT_POSITION_UNITS ? (__u32)position * 2 : (__u32)position;
+}
+
+/* Adds a frame to the words of the record. False when there is no room. */
+static __always_inline int python_push(struct scratch *s, __u64 first, __u64 second)
+{
+	__u64 at = (__u64)s->record.kernel_count + s->record.user_count + s->record.python_count;
+	OPAQUE(at);
+	if (at > ADDRESSES_MAX - 2 || s->record.python_count >= LAYOUT_PYTHON_MAX * 2)
+		return 0;
+	s->addresses[at] = first;
+	s->addresses[at + 1] = second;
+	s->record.python_count += 2;
+	s->record.key.user = stack_cache_mix(stack_cache_mix(s->record.key.user, first), second);
+	return 1;
+}
+
+/* The frame that was added last was called by native code. */
+static __always_inline void python_mark_entry(struct scratch *s)
+{
+	__u64 at = (__u64)s->record.kernel_count + s->record.user_count + s->record.python_count - 2;
+	OPAQUE(at);
+	if (at < ADDRESSES_MAX && s->record.python_count)
+		s->addresses[at] |= 1ull << TRACE_WORD_EXACT;
+}
+
+/* Adds the frame in the scratch, and goes to its caller. */
+static __always_inline int python_step(struct scratch *s, const struct layout_python *python)
+{
+	__u32 first_line = 0;
+	__u64 size = python->frame_bytes;
+	OPAQUE(size);
+	if (size > PYTHON_FRAME_BYTES)
+		size = PYTHON_FRAME_BYTES;
+	if (bpf_probe_read_user(s->python_bytes, (__u32)size, (const void *)s->python_frame))
+		return PYTHON_END;
+	__u64 code = python_word(s, python->frame_code) & PYTHON_CODE_MASK & TRACE_WORD_ADDRESS;
+	__u8 owner = s->python_bytes[python->frame_owner & (PYTHON_FRAME_BYTES - 1)];
+	s->python_frame = python_word(s, python->frame_back);
+	if (python->entry == LAYOUT_ENTRY_SHIM && owner == PYTHON_OWNER_SHIM) {
+		python_mark_entry(s);
+		return s->python_frame ? PYTHON_ON : PYTHON_FOUND;
+	}
+	if (bpf_probe_read_user(&first_line, sizeof first_line, (const void *)(code + python->code_first_line)))
+		return PYTHON_END;
+	__u32 entry = python->entry == LAYOUT_ENTRY_EACH || (python->entry == LAYOUT_ENTRY_FLAG && owner);
+	__u64 second = python_offset(s, python, code) | (__u64)first_line << 32;
+	if (!python_push(s, trace_word(TRACE_PYTHON, code, entry), second))
+		return PYTHON_END;
+	return s->python_frame ? PYTHON_ON : PYTHON_FOUND;
+}
+
+__noinline int python_steps(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	struct layout_python *python = s ? bpf_map_lookup_elem(&pythons, &s->record.key.pid) : 0;
+	if (!python)
+		return PYTHON_END;
+	for (__u32 i = 0; i < PYTHON_AT_ONCE; i++) {
+		int result = python_step(s, python);
+		if (result != PYTHON_ON)
+			return result;
+	}
+	return PYTHON_ON;
+}
+
+/* Looks for a frame, from number `from` on, of a code object that wick does not know. */
+__noinline int python_find_new(__u32 slot, __u32 from)
+{
+	struct scratch *s = scratch_of(slot);
+	if (!s)
+		return PYTHON_END;
+	for (__u32 i = 0; i < PYTHON_AT_ONCE; i++) {
+		__u64 at = (__u64)s->record.kernel_count + s->record.user_count + (from + i) * 2;
+		__u32 one = 1;
+		OPAQUE(at);
+		if ((from + i) * 2 >= s->record.python_count || at > ADDRESSES_MAX - 2)
+			return PYTHON_END;
+		struct python_code_key key = {
+			.code = s->addresses[at] & TRACE_WORD_ADDRESS,
+			.generation = s->record.key.generation,
+			.first_line = s->addresses[at + 1] >> 32,
+		};
+		if (!bpf_map_lookup_elem(&python_codes, &key)) {
+			bpf_map_update_elem(&python_codes, &key, &one, BPF_ANY);
+			return PYTHON_FOUND;
+		}
+	}
+	return PYTHON_ON;
+}
+
+/*
+ * 1 when wick must look at a new stack at once: it has a code object that was not seen before, which may be freed soon,
+ * as those of modules are when they have been imported.
+ */
+__noinline int python_is_urgent(__u32 slot)
+{
+	for (__u32 i = 0; i < LAYOUT_PYTHON_MAX / PYTHON_AT_ONCE; i++) {
+		int result = python_find_new(slot, i * PYTHON_AT_ONCE);
+		if (result != PYTHON_ON)
+			return result == PYTHON_FOUND;
+	}
+	return 0;
+}
+
+/* Appends the frames of the interpreter to the stack. What the interpreter did is not among what is cached. */
+static __always_inline void python_walk(struct scratch *s, __u32 slot)
+{
+	s->caching = 0;
+	if (python_find_thread(slot))
+		return;
+	int result = PYTHON_ON;
+	for (__u32 i = 0; i <= LAYOUT_PYTHON_MAX / PYTHON_AT_ONCE && result == PYTHON_ON; i++)
+		result = python_steps(slot);
+	if (result != PYTHON_FOUND && s->record.key.end == LAYOUT_WHOLE)
+		s->record.key.end = LAYOUT_INTERPRETER;
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* Puts the frames of an interpreter into a native stack, in place of those of its evaluation loop. */
+#ifndef WICK_COLLECT_INTERPRETED_H
+#define WICK_COLLECT_INTERPRETED_H
+
+#include "collect/stack.h"
+
+/*
+ * maker->frames from `first` on are the native frames of a sample with interpreted ones; `whole`: none is missing. Each
+ * frame of the evaluation loop is replaced by the functions that it evaluated.
+ */
+void interpreted_merge(struct stack_maker *maker, size_t first, bool whole);
+/* The same where it is known which frames, from `first` on, are those of the evaluation loop. */
+void interpreted_merge_marked(struct stack_maker *maker, size_t first, const bool *evaluates, bool whole);
+
+/* A function of an interpreter as a frame: its number (runtime/interpreted.h), and the line in it. */
+struct stack_frame interpreted_frame(struct stack_maker *maker, uint32_t number, uint32_t line);
+/* The frame at an address of a recording that has functions as mappings (runtime/interpreted.h); false: it is none. */
+bool interpreted_frame_at(struct stack_maker *maker, const char *path, uint64_t address, struct stack_frame *ret_frame);
+
+#endif

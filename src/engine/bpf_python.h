@@ -1,0 +1,21 @@
+/* What the programs in the kernel need of the Python interpreter of a process. */
+#ifndef WICK_ENGINE_BPF_PYTHON_H
+#define WICK_ENGINE_BPF_PYTHON_H
+
+#include "bpf/layout.h"
+#include "runtime/python/image.h"
+#include "runtime/python/live.h"
+
+/* `bias` is the run-time address minus that in the file. */
+struct layout_python bpf_python_layout(const struct python_image *image, uint64_t bias);
+
+/*
+ * Gives the Python frames of a record that has just come their functions. Those of a copied stack are read now, and
+ * stay behind it: the record may move. Returns it.
+ */
+struct layout_record *bpf_python_name(struct python_live *live, struct layout_record *record, size_t size);
+/* The words of a copied stack; bpf_python_copy_bytes() is where they end. */
+const uint64_t *bpf_python_copy_words(const struct layout_copy *copy);
+size_t bpf_python_copy_bytes(const struct layout_copy *copy);
+
+#endif

@@ -1,0 +1,247 @@
+/* Names the code objects of running interpreters, each once for as long as it stays the same. */
+#include "runtime/python/live.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "runtime/python/code.h"
+#include "runtime/python/stack.h"
+#include "trace/word.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define CODES_MAX 65536u /* of one process; a program may create them without end */
+#define LINE_BYTES_MAX \
+	(64u << 20) /* of tables of lines in all; without one a frame has the first line of its function */
+#define MEMORIES_MAX 64u /* descriptors that stay open */
+#define ENDED_MAX 16u /* processes */
+#define FRAMES_MAX 1024u
+
+struct known_code {
+	uint64_t address;
+	uint32_t function; /* number among the interpreted ones */
+	struct python_code code; /* name and file are not kept */
+};
+
+struct python_process {
+	int32_t pid;
+	uint32_t generation;
+	bool ended;
+	int memory; /* -1: not open */
+	struct python_layout layout;
+	uint64_t runtime;
+	struct known_code *codes;
+	size_t count, capacity;
+	struct index_map map; /* by address */
+};
+
+/* --- processes --- */
+
+static void release_codes(struct python_live *live, struct python_process *process)
+{
+	for (size_t i = 0; i < process->count; i++) {
+		live->line_bytes -= process->codes[i].code.lines_size;
+		python_code_release(&process->codes[i].code);
+	}
+	process->count = 0;
+	index_map_clear(&process->map);
+}
+
+static void close_memory(struct python_process *process)
+{
+	if (process->memory >= 0)
+		close(process->memory);
+	process->memory = -1;
+}
+
+static void release_process(struct python_live *live, struct python_process *process)
+{
+	release_codes(live, process);
+	close_memory(process);
+	index_map_release(&process->map);
+	free(process->codes);
+	free(process);
+}
+
+void python_live_release(struct python_live *live)
+{
+	for (size_t i = 0; i < live->count; i++)
+		release_process(live, live->items[i]);
+	free(live->items);
+	index_map_release(&live->map);
+}
+
+static struct python_process *find_process(const struct python_live *live, int32_t pid)
+{
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&live->map, hash_u64((uint32_t)pid), &probe); i != INDEX_NONE;
+	     i = index_map_next(&live->map, &probe))
+		if (live->items[i]->pid == pid)
+			return live->items[i];
+	return NULL;
+}
+
+void python_live_add(struct python_live *live, int32_t pid, uint32_t generation, const struct python_layout *layout,
+		     uint64_t runtime)
+{
+	struct python_process *process = find_process(live, pid);
+	if (process && process->generation == generation && process->runtime == runtime)
+		return;
+	if (!process) {
+		process = mem_zalloc(1, sizeof *process);
+		index_map_insert(&live->map, hash_u64((uint32_t)pid), (uint32_t)live->count);
+		MEM_ROOM(live->items, live->count, live->capacity);
+		live->items[live->count++] = process;
+		process->memory = -1;
+	}
+	release_codes(live, process);
+	close_memory(process);
+	process->pid = pid;
+	process->generation = generation;
+	process->layout = *layout;
+	process->runtime = runtime;
+	process->ended = false;
+}
+
+void python_live_exit(struct python_live *live, int32_t pid)
+{
+	struct python_process *process = find_process(live, pid);
+	size_t ended = 0, kept = 0;
+	if (!process)
+		return;
+	close_memory(process);
+	process->ended = true;
+	for (size_t i = 0; i < live->count; i++)
+		ended += live->items[i]->ended;
+	if (ended < ENDED_MAX * 2)
+		return;
+	/* The oldest half goes. */
+	index_map_clear(&live->map);
+	for (size_t i = 0; i < live->count; i++) {
+		if (live->items[i]->ended && ended-- > ENDED_MAX) {
+			release_process(live, live->items[i]);
+			continue;
+		}
+		index_map_insert(&live->map, hash_u64((uint32_t)live->items[i]->pid), (uint32_t)kept);
+		live->items[kept++] = live->items[i];
+	}
+	live->count = kept;
+}
+
+/* --- code objects --- */
+
+static bool open_memory(struct python_live *live, struct python_process *process, struct target_memory *ret_memory)
+{
+	if (process->memory < 0 && !process->ended) {
+		size_t open = 0;
+		for (size_t i = 0; i < live->count; i++)
+			open += live->items[i]->memory >= 0;
+		for (size_t i = 0; i < live->count && open >= MEMORIES_MAX; i++)
+			close_memory(live->items[i]);
+		process->memory = process_memory_open(process->pid);
+	}
+	*ret_memory = (struct target_memory){&process->memory, process_memory_read};
+	return process->memory >= 0;
+}
+
+static struct known_code *find_code(const struct python_process *process, uint64_t address)
+{
+	struct index_probe probe;
+	for (uint32_t i = index_map_first(&process->map, hash_u64(address), &probe); i != INDEX_NONE;
+	     i = index_map_next(&process->map, &probe))
+		if (process->codes[i].address == address)
+			return &process->codes[i];
+	return NULL;
+}
+
+static void fill_code(struct python_live *live, struct known_code *known, struct python_code code)
+{
+	live->line_bytes -= known->code.lines_size;
+	python_code_release(&known->code);
+	known->function = interpreted_add(live->functions, code.name, code.file);
+	free(code.name);
+	free(code.file);
+	code.name = code.file = NULL;
+	if (live->line_bytes + code.lines_size > LINE_BYTES_MAX) {
+		free(code.lines);
+		code.lines = NULL;
+		code.lines_size = 0;
+	}
+	live->line_bytes += code.lines_size;
+	known->code = code;
+}
+
+static struct known_code *add_code(struct python_process *process, uint64_t address)
+{
+	if (process->count >= CODES_MAX)
+		return NULL;
+	index_map_insert(&process->map, hash_u64(address), (uint32_t)process->count);
+	MEM_ROOM(process->codes, process->count, process->capacity);
+	struct known_code *known = &process->codes[process->count++];
+	*known = (struct known_code){.address = address};
+	return known;
+}
+
+/*
+ * The code object at an address, which was at `first_line` when the sample was taken. Where memory can be read, a known
+ * one is compared with what is there now: code objects are freed, and others take their place.
+ */
+static const struct known_code *get_code(struct python_live *live, struct python_process *process, uint64_t address,
+					 uint32_t first_line)
+{
+	struct target_memory memory;
+	struct known_code *known = find_code(process, address);
+	bool readable = open_memory(live, process, &memory);
+	uint64_t identity = readable ? python_code_identity(&memory, &process->layout, address) : 0;
+	if (!known || (identity && known->code.identity != identity)) {
+		struct python_code code;
+		if (!identity || !python_code_read(&memory, &process->layout, address, &code))
+			return NULL;
+		if (!known)
+			known = add_code(process, address);
+		if (!known) {
+			python_code_release(&code);
+			return NULL;
+		}
+		fill_code(live, known, code);
+	}
+	return known->code.first_line == first_line ? known : NULL;
+}
+
+static void name_frame(struct python_live *live, struct python_process *process, uint64_t words[2])
+{
+	uint32_t offset = (uint32_t)words[1], first_line = (uint32_t)(words[1] >> 32);
+	int entry = trace_word_is_exact(words[0]);
+	const struct known_code *known = process ? get_code(live, process, trace_word_address(words[0]), first_line) :
+						   NULL;
+	live->unnamed += !known;
+	words[0] = trace_word(TRACE_PYTHON, known ? known->function : INTERPRETED_UNKNOWN, (uint32_t)entry);
+	words[1] = known ? python_code_line(&known->code, &process->layout, offset) : 0;
+}
+
+void python_live_name(struct python_live *live, int32_t pid, uint32_t generation, uint64_t *words, size_t count)
+{
+	struct python_process *process = find_process(live, pid);
+	if (process && process->generation != generation)
+		process = NULL;
+	for (size_t i = 0; i + 1 < count; i += 2)
+		name_frame(live, process, words + i);
+}
+
+size_t python_live_read(struct python_live *live, int32_t pid, int32_t tid, uint64_t *words, size_t max)
+{
+	struct python_process *process = find_process(live, pid);
+	struct python_frame frames[FRAMES_MAX];
+	struct target_memory memory;
+	enum python_end end;
+	if (!process || !open_memory(live, process, &memory))
+		return 0;
+	size_t count = python_stack_read(&memory, &process->layout, process->runtime, tid, frames,
+					 max / 2 < FRAMES_MAX ? max / 2 : FRAMES_MAX, &end);
+	for (size_t i = 0; i < count; i++) {
+		words[i * 2] = trace_word(TRACE_PYTHON, frames[i].code, frames[i].entry);
+		words[i * 2 + 1] = frames[i].offset | (uint64_t)frames[i].first_line << 32;
+		name_frame(live, process, words + i * 2);
+	}
+	return count * 2;
+}

@@ -1,0 +1,40 @@
+/*
+ * The Python interpreters of processes that run: gives frames their functions and lines while their memory can still be
+ * read. One thread uses it.
+ */
+#ifndef WICK_RUNTIME_PYTHON_LIVE_H
+#define WICK_RUNTIME_PYTHON_LIVE_H
+
+#include "runtime/interpreted.h"
+#include "runtime/python/layout.h"
+
+struct python_process;
+
+struct python_live {
+	struct interpreted *functions; /* set before the first process is added */
+	struct python_process **items;
+	size_t count, capacity;
+	struct index_map map; /* by pid */
+	size_t line_bytes; /* of all tables of lines */
+	uint64_t unnamed; /* frames whose code object was gone before it could be read */
+};
+
+void python_live_release(struct python_live *live);
+/* A process, or the program that it became (`generation`), has an interpreter, with _PyRuntime at `runtime`. */
+void python_live_add(struct python_live *live, int32_t pid, uint32_t generation, const struct python_layout *layout,
+		     uint64_t runtime);
+/* Its memory is gone. What is known about it stays for a while: samples of it may still come. */
+void python_live_exit(struct python_live *live, int32_t pid);
+
+/*
+ * Frames of a stack that was just taken, as struct layout_record has them (bpf/layout.h): two words each, a code object
+ * and an offset. Afterwards the first one is the number of a function (struct interpreted), and the second its line.
+ */
+void python_live_name(struct python_live *live, int32_t pid, uint32_t generation, uint64_t *words, size_t count);
+/*
+ * Reads the frames of a thread from memory; it runs meanwhile, so they are those of a moment after its sample. Fills
+ * named words and returns how many. `tid` is its number in its own pid namespace.
+ */
+size_t python_live_read(struct python_live *live, int32_t pid, int32_t tid, uint64_t *words, size_t max);
+
+#endif
