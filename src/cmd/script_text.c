@@ -125,8 +125,22 @@ struct place {
 	const char *module;
 };
 
+/* A function of an interpreter; false: the frame is none, or nobody could name it. */
+static bool find_interpreted(struct place *place, struct module_store *codes, const struct trace_frame *frame)
+{
+	struct interpreted_function function;
+	if (frame->kind != TRACE_PYTHON || !interpreted_get(&codes->interpreted, (uint32_t)frame->address, &function))
+		return false;
+	place->found[0] = (struct symbol_frame){.name = function.name, .file = function.file, .line = frame->version};
+	place->count = 1;
+	place->module = function.file;
+	return true;
+}
+
 static void find_place(struct place *place, struct module_store *codes, const struct trace_frame *frame)
 {
+	if (find_interpreted(place, codes, frame))
+		return;
 	module_id module = frame_rule_module(frame);
 	struct module_code *code = module == MODULE_NONE ? NULL : module_store_get(codes, module);
 	if (code)

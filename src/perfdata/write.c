@@ -8,6 +8,7 @@
 #include "perfdata/pack.h"
 #include "perfdata/write_features.h"
 #include "perfdata/write_held.h"
+#include "perfdata/write_interpreted.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -27,6 +28,7 @@ struct perfdata_writer {
 	uint64_t sample_type;
 	struct write_facts facts;
 	struct write_held held;
+	struct write_interpreted interpreted;
 	struct buf record; /* the one that is being made */
 	struct pack pack;
 	struct buf packed;
@@ -210,6 +212,8 @@ static int take_mmap(struct perfdata_writer *writer, const struct event_mmap *mm
 static int take_comm(struct perfdata_writer *writer, const struct event_comm *comm)
 {
 	struct buf *out = record_begin(writer, PERF_RECORD_COMM, comm->exec ? MISC_COMM_EXEC : 0);
+	if (comm->exec)
+		write_interpreted_forget(&writer->interpreted);
 	put_pair(out, comm->pid, comm->tid);
 	put_text(out, comm->comm);
 	return record_end_with_trailer(writer, comm->pid, comm->tid, comm->time, 0);
@@ -398,9 +402,29 @@ static void write_sample(struct perfdata_writer *writer, const struct finished *
 	record_end(writer, time);
 }
 
+/* The mappings that stand for interpreted functions. */
+static void note_interpreted(struct perfdata_writer *writer, const struct finished *finished)
+{
+	struct event_mmap mmap;
+	for (size_t i = 0; i < finished->count; i++) {
+		const struct trace_frame *frame = &finished->frames[i].frame;
+		if (frame->kind != TRACE_PYTHON || !write_interpreted_take(&writer->interpreted, finished->sample->pid,
+									   (uint32_t)frame->address, &mmap))
+			continue;
+		mmap.time = finished->sample->since;
+		write_mmap(writer, &mmap);
+	}
+}
+
+void perfdata_writer_set_interpreted(struct perfdata_writer *writer, struct interpreted *functions)
+{
+	writer->interpreted.functions = functions;
+}
+
 static void note_stack(struct perfdata_writer *writer, const struct finished *finished)
 {
 	pthread_mutex_lock(&writer->lock);
+	note_interpreted(writer, finished);
 	if (!writer->held.closed) {
 		note_address(writer, finished->sample->ip);
 		for (size_t i = 0; i < finished->count; i++)
@@ -548,6 +572,7 @@ static void writer_free(struct perfdata_writer *writer)
 	pthread_mutex_destroy(&writer->lock);
 	write_facts_release(&writer->facts);
 	write_held_release(&writer->held);
+	write_interpreted_release(&writer->interpreted);
 	buf_release(&writer->record);
 	buf_release(&writer->packed);
 	pack_release(&writer->pack);

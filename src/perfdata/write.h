@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/outfile.h"
 #include "event/event.h"
+#include "runtime/interpreted.h"
 #include "trace/frame.h"
 
 struct perfdata_writer;
@@ -46,6 +47,9 @@ int perfdata_writer_open(struct perfdata_writer **ret_writer, const char *path,
  * until a write has failed (the disk is full), then the failure's code.
  */
 struct event_sink perfdata_writer_sink(struct perfdata_writer *writer);
+
+/* The functions of interpreted frames, before the first stack that has any. They must stay until the end. */
+void perfdata_writer_set_interpreted(struct perfdata_writer *writer, struct interpreted *functions);
 
 /* One finished sample; its chain is not used. */
 void perfdata_writer_stack(struct perfdata_writer *writer, const struct event_sample *sample,

@@ -149,6 +149,8 @@ static int record_all(struct record_run *run)
 {
 	struct err err = {0};
 	run->collector = make_collector(run);
+	if (run->writer)
+		perfdata_writer_set_interpreted(run->writer, &collector_codes(run->collector)->interpreted);
 	collector_set_tap(run->collector, &(struct collect_tap){.context = run, .sources = give_sources});
 	struct event_tee tee = {.first = collector_sink(run->collector)};
 	struct event_sink sink = tee.first;

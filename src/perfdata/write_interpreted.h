@@ -1,0 +1,23 @@
+/* Which functions of interpreters have their mapping in a written file. Private to src/perfdata/. */
+#ifndef WICK_PERFDATA_WRITE_INTERPRETED_H
+#define WICK_PERFDATA_WRITE_INTERPRETED_H
+
+#include "event/event.h"
+#include "runtime/interpreted.h"
+
+struct write_interpreted {
+	struct interpreted *functions; /* NULL: there are none */
+	uint64_t *written; /* process << 32 | function */
+	size_t count, capacity;
+	struct index_map map;
+	struct buf path;
+};
+
+void write_interpreted_release(struct write_interpreted *interpreted);
+/* The mapping of a function in a process, once for each of them; else false. The path stays until the next call. */
+bool write_interpreted_take(struct write_interpreted *interpreted, int32_t pid, uint32_t number,
+			    struct event_mmap *ret_mmap);
+/* A process has become another program: its mappings are gone. */
+void write_interpreted_forget(struct write_interpreted *interpreted);
+
+#endif
