@@ -9,7 +9,7 @@
 #include "unit.h"
 
 #include "runtime/memory.h"
-#include "runtime/python/layout.h"
+#include "runtime/python/stack.h"
 
 #include <string.h>
 
@@ -160,7 +160,7 @@ static inline uint64_t maker_thread(struct maker *maker, int32_t tid, uint64_t f
 		maker_put64(maker, address + layout->thread_native_id, (uint64_t)tid);
 	} else {
 		uint64_t pthread = maker_room(maker, 0x300);
-		maker_put32(maker, pthread + 0x2d0, (uint32_t)tid);
+		maker_put32(maker, pthread + PYTHON_PTHREAD_TID, (uint32_t)tid);
 		maker_put64(maker, address + layout->thread_id, pthread);
 	}
 	if (layout->cframe_frame != PYTHON_NO_OFFSET) {

@@ -4,8 +4,6 @@
 #include "base/bytes.h"
 
 enum {
-	/* Where glibc's struct pthread has the thread ID. The thread pointer is its address. */
-	PTHREAD_TID = 0x2d0,
 	MAX_TID = 1 << 22, /* of the kernel */
 	SHIMS = 16, /* more steps than frames */
 };
@@ -39,11 +37,9 @@ static int32_t owner_of(struct reader *reader, uint64_t thread)
 	    target_memory_read(reader->memory, thread + layout->thread_native_id, &native, sizeof native) &&
 	    native > 0 && native <= MAX_TID)
 		return (int32_t)native;
-#if defined(__x86_64__)
 	if (!target_memory_read(reader->memory, thread + layout->thread_id, &pointer, sizeof pointer) || !pointer ||
-	    !target_memory_read(reader->memory, pointer + PTHREAD_TID, &tid, sizeof tid))
+	    !target_memory_read(reader->memory, pointer + PYTHON_PTHREAD_TID, &tid, sizeof tid))
 		return 0;
-#endif
 	return tid > 0 && tid <= MAX_TID ? tid : 0;
 }
 

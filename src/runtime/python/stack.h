@@ -7,6 +7,13 @@
 
 #define PYTHON_THREADS_MAX 4096u /* that are looked at; links of hostile memory may form a circle */
 
+/* Where glibc's struct pthread, to which pthread_self() points, has the thread ID. */
+#if defined(__aarch64__)
+#define PYTHON_PTHREAD_TID 0xd0u
+#else
+#define PYTHON_PTHREAD_TID 0x2d0u
+#endif
+
 struct python_frame {
 	uint64_t code; /* address of the code object */
 	uint32_t offset; /* of the instruction in the bytecode, in bytes */
