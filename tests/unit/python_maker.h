@@ -176,7 +176,9 @@ static inline uint64_t maker_thread(struct maker *maker, int32_t tid, uint64_t f
 static inline uint64_t maker_interpreter(struct maker *maker, uint64_t threads, uint64_t next)
 {
 	const struct python_layout *layout = &maker->layout;
-	uint64_t address = maker_room(maker, 8192);
+	uint32_t last = layout->interpreter_threads > layout->interpreter_next ? layout->interpreter_threads :
+										 layout->interpreter_next;
+	uint64_t address = maker_room(maker, last + 8);
 	maker_put64(maker, address + layout->interpreter_next, next);
 	maker_put64(maker, address + layout->interpreter_threads, threads);
 	maker_put64(maker, MAKER_RUNTIME + layout->runtime_interpreters, address);
