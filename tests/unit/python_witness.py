@@ -100,16 +100,25 @@ def inner():
     finish(); os.read(0, 1)
 
 
+# The comprehension has a frame up to 3.11.
 def middle(_):
-    inner()
+    [inner() for _ in range(1)]
+
+
+def generator():
+    yield list(map(middle, [0]))
 
 
 def outer():
-    list(map(middle, [0]))
+    next(generator())
 
 
-# inner, middle (called by map), outer, <module>
-FROM_NATIVE = [1, 1, 1, 1] if sys.version_info < (3, 11) else [0, 1, 0, 1]
+# inner, the comprehension, middle (called by map), generator (by next), outer, <module>
+FROM_NATIVE = [0, 0, 1, 1, 0, 1]
+if sys.version_info < (3, 11):
+    FROM_NATIVE = [1] * 6
+elif sys.version_info >= (3, 12):
+    del FROM_NATIVE[1]
 thread = threading.Thread(target=work, daemon=True)
 thread.start()
 ready.acquire()
