@@ -197,7 +197,7 @@ static void check_interpreter(const char *python)
 	start(&witness, python);
 	find_layout(&witness);
 	check_all(&witness);
-	print_message("%s: %x, %u functions, %u instructions, %u frames of %u threads\n", python,
+	print_message("# %s: %x, %u functions, %u instructions, %u frames of %u threads\n", python,
 		      witness.layout.version, witness.codes, witness.instructions, witness.frames, witness.threads);
 	assert_true(witness.codes > 1000);
 	assert_true(witness.instructions > 20000);
@@ -223,7 +223,7 @@ static void what_is_read_is_what_the_interpreter_says(void **state)
 	const char *usual = access("/usr/bin/python3", X_OK) ? "python3" : "/usr/bin/python3";
 	snprintf(list, sizeof list, "%s", named ? named : usual);
 	if (access(script(), R_OK) || (!named && !usable(usual))) {
-		print_message("skipped: no python3 of version 3.8 or later, or no %s\n", script());
+		print_message("# skipped: no python3 of version 3.8 or later, or no %s\n", script());
 		skip();
 	}
 	char *rest = list;
