@@ -173,6 +173,46 @@ static void parts_of_the_loop_are_found(void **state)
 	}
 }
 
+/* Older assemblers put the frame of a part into a CIE, from where the part begins. So does this one here. */
+static void parts_with_a_common_state_are_found(void **state)
+{
+	(void)state;
+	static const char assembly[] = "	.data\n"
+				       "	.globl _PyRuntime\n"
+				       "	.type _PyRuntime, @object\n"
+				       "_PyRuntime: .zero 64\n"
+				       "	.size _PyRuntime, 64\n"
+				       "	.section .rodata\n"
+				       "	.string \"cpython-38\"\n"
+				       "	.text\n"
+				       "	.globl _PyEval_EvalFrameDefault\n"
+				       "	.type _PyEval_EvalFrameDefault, @function\n"
+				       "part:	.cfi_startproc\n"
+				       "	.cfi_def_cfa_offset 304\n"
+				       "	nop\n"
+				       "	jmp back\n"
+				       "	.cfi_endproc\n"
+				       "_PyEval_EvalFrameDefault:\n"
+				       "	.cfi_startproc\n"
+				       "	sub $296, %rsp\n"
+				       "	.cfi_adjust_cfa_offset 296\n"
+				       "	test %rdi, %rdi\n"
+				       "	js part\n"
+				       "back:	add $296, %rsp\n"
+				       "	.cfi_adjust_cfa_offset -296\n"
+				       "	ret\n"
+				       "	.cfi_endproc\n"
+				       "	.size _PyEval_EvalFrameDefault, .-_PyEval_EvalFrameDefault\n";
+	struct python_image image;
+	FILE *file = fopen("part.s", "we");
+	fputs(assembly, file);
+	fclose(file);
+	shell("gcc -shared part.s -o part.so && strip part.so -o stripped.so");
+	assert_true(find("stripped.so", &image));
+	assert_int_equal(image.eval_count, 2);
+	assert_true(python_image_evaluates(&image, address_of("part.so", "part")));
+}
+
 /* Whatever byte is wrong: nothing is read that is not there, which only a build with sanitizers shows. */
 static void damaged_files_do_no_harm(void **state)
 {
@@ -276,6 +316,7 @@ int main(void)
 		cmocka_unit_test(the_runtime_is_found_without_being_exported),
 		cmocka_unit_test(files_without_a_hash_table_are_searched),
 		cmocka_unit_test(parts_of_the_loop_are_found),
+		cmocka_unit_test(parts_with_a_common_state_are_found),
 		cmocka_unit_test(damaged_files_do_no_harm),
 		cmocka_unit_test(the_interpreter_of_the_system_is_found),
 		cmocka_unit_test(interpreters_of_pyenv_are_found),

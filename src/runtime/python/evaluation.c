@@ -123,18 +123,24 @@ static const struct cfi_function *function_of(const struct finder *finder, uint6
 }
 
 struct frame_question {
+	const struct arch *arch;
 	uint64_t address;
 	bool has_frame;
 };
 
+/* The state in a CIE is not that of every function: assemblers share one among parts with frames of the same size. */
+static bool is_entry(const struct arch *arch, const struct cfi_rule *cfa)
+{
+	return cfa->how == UNWIND_HOW_REGISTER && cfa->dwarf_register == arch->dwarf_sp &&
+	       cfa->value == (arch->links ? 0 : arch->word);
+}
+
 static void take_state(void *context, uint64_t address, const struct cfi_cie *cie, const struct cfi_state *state)
 {
 	struct frame_question *question = context;
-	if (address > question->address)
-		return;
-	question->has_frame = state && (state->cfa.how != cie->initial.cfa.how ||
-					state->cfa.dwarf_register != cie->initial.cfa.dwarf_register ||
-					state->cfa.value != cie->initial.cfa.value);
+	(void)cie;
+	if (address <= question->address)
+		question->has_frame = state && !is_entry(question->arch, &state->cfa);
 }
 
 static bool has_name(const struct finder *finder, const struct cfi_function *function, uint64_t address)
@@ -158,7 +164,7 @@ static bool may_try(struct finder *finder, uint64_t function)
 
 static void follow_jump(struct finder *finder, uint64_t target)
 {
-	struct frame_question question = {.address = target};
+	struct frame_question question = {.arch = finder->arch, .address = target};
 	for (size_t i = 0; i < finder->count; i++)
 		if (target >= finder->ranges[i].start && target < finder->ranges[i].end)
 			return;
