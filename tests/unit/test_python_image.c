@@ -1,7 +1,7 @@
 /* Interpreters in files: those of this machine, and small ones that gcc builds. */
 #include "shell.h"
 
-#include "runtime/python/image.h"
+#include "module/module_code.h"
 #include "symbol/elf_symbols.h"
 
 #include <string.h>
@@ -213,6 +213,43 @@ static void parts_with_a_common_state_are_found(void **state)
 	assert_true(python_image_evaluates(&image, address_of("part.so", "part")));
 }
 
+static void *ask_module(void *code)
+{
+	return (void *)module_code_python(code);
+}
+
+/* Threads that ask at the same time get the same answer. */
+static void the_interpreter_of_a_module_is_found_once(void **state)
+{
+	(void)state;
+	enum { THREADS = 4 };
+	struct modules modules;
+	struct module_store store;
+	pthread_t threads[THREADS];
+	char path[128];
+	build("-DTAG='\"cpython-39\"'", "fake.so");
+	modules_init(&modules);
+	module_store_init(&store, &modules, &(struct symbol_options){0});
+	snprintf(path, sizeof path, "%s/fake.so", shell_folder);
+	struct module_code *code = module_store_get(&store, module_store_add(&store, path, NULL, 1));
+	for (size_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, ask_module, code), 0);
+	for (size_t i = 0; i < THREADS; i++) {
+		void *found;
+		assert_int_equal(pthread_join(threads[i], &found), 0);
+		assert_non_null(found);
+		assert_ptr_equal(found, module_code_python(code));
+	}
+	assert_int_equal(module_code_python(code)->layout.version, 0x0309);
+	static const char *const others[] = {"/proc/self/exe", "/no/such/file", "//anon", "[kernel.kallsyms]"};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		code = module_store_get(&store, module_store_add(&store, others[i], NULL, 1));
+		assert_null(module_code_python(code));
+	}
+	module_store_release(&store);
+	modules_release(&modules);
+}
+
 /* Whatever byte is wrong: nothing is read that is not there, which only a build with sanitizers shows. */
 static void damaged_files_do_no_harm(void **state)
 {
@@ -317,6 +354,7 @@ int main(void)
 		cmocka_unit_test(files_without_a_hash_table_are_searched),
 		cmocka_unit_test(parts_of_the_loop_are_found),
 		cmocka_unit_test(parts_with_a_common_state_are_found),
+		cmocka_unit_test(the_interpreter_of_a_module_is_found_once),
 		cmocka_unit_test(damaged_files_do_no_harm),
 		cmocka_unit_test(the_interpreter_of_the_system_is_found),
 		cmocka_unit_test(interpreters_of_pyenv_are_found),
