@@ -127,6 +127,8 @@ bool option_help(const struct option_row *row, struct buf *out);
  * and the lists in `fields` and `arguments` released).
  */
 int options_parse(const struct command *command, int argc, char **argv, void *fields, struct option_list *arguments);
+/* The one of `choices` (ended by NULL) that was meant more likely than `typed`; NULL: none comes near. */
+const char *suggest_choice(const char *typed, const char *const *choices);
 void option_list_add(struct option_list *list, const char *item);
 void option_list_release(struct option_list *list);
 

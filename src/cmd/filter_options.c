@@ -75,6 +75,34 @@ static bool parse_numbers(const struct option_list *texts, uint32_t most, bool r
 	return true;
 }
 
+/* "KEY=PATTERN", once or several times: patterns of one key are a list. False when one has no key. */
+static bool parse_labels(const struct option_list *texts, struct input_filter *filter)
+{
+	struct arena *arena = &filter->labels;
+	struct label_filter *labels =
+		arena_alloc(arena, (texts->count + 1) * sizeof *labels, _Alignof(struct label_filter));
+	const char **patterns = arena_alloc(arena, 2 * texts->count * sizeof *patterns, _Alignof(const char *));
+	size_t count = 0;
+	for (size_t i = 0; i < texts->count; i++) {
+		size_t length = strcspn(texts->items[i], "="), known = 0;
+		if (!length || !texts->items[i][length])
+			return false;
+		const char *key = arena_copy(arena, texts->items[i], length);
+		while (known < count && strcmp(labels[known].key, key) != 0)
+			known++;
+		if (known < count)
+			continue;
+		labels[count++] = (struct label_filter){.key = key, .values = patterns};
+		for (size_t same = i; same < texts->count; same++)
+			if (!strncmp(texts->items[same], texts->items[i], length + 1))
+				*patterns++ = texts->items[same] + length + 1;
+		*patterns++ = NULL;
+	}
+	labels[count] = (struct label_filter){0};
+	filter->takes.profile.labels = count ? labels : NULL;
+	return true;
+}
+
 int input_filter_parse(struct input_filter *filter, const struct input_options *options)
 {
 	*filter = (struct input_filter){0};
@@ -99,11 +127,15 @@ int input_filter_parse(struct input_filter *filter, const struct input_options *
 		.modules = options->dsos.items,
 		.functions = options->symbols.items,
 	};
+	if (!parse_labels(&options->labels, filter)) {
+		say_error("--label must be KEY=PATTERN, such as cpu=3");
+		return EXIT_USAGE;
+	}
 	takes->cpus = options->cpus.count ? (const uint32_t *)filter->cpus.data : NULL;
 	takes->cgroups = options->cgroups.items;
 	filter->recordings_only = takes->cpus || takes->cgroups || options->time;
 	filter->any = filter->recordings_only || options->comms.count || options->pids.count || options->tids.count ||
-		      options->dsos.count || options->symbols.count;
+		      options->dsos.count || options->symbols.count || options->labels.count;
 	return PROCEED;
 }
 
@@ -112,4 +144,5 @@ void input_filter_release(struct input_filter *filter)
 	buf_release(&filter->pids);
 	buf_release(&filter->tids);
 	buf_release(&filter->cpus);
+	arena_release(&filter->labels);
 }

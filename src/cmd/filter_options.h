@@ -11,6 +11,7 @@ struct input_filter {
 	bool any; /* something may be omitted */
 	bool recordings_only; /* by what text does not contain: CPU, cgroup, time */
 	struct buf pids, tids, cpus; /* where the lists of `takes` are */
+	struct arena labels; /* and those of its labels */
 };
 
 /* Says what is wrong with the options. −1 to continue, else the exit code. Release in any case. */

@@ -59,8 +59,9 @@ void input_confine(struct input_options *options, const char *output, const char
 
 void input_release(struct input_options *options)
 {
-	struct option_list *lists[] = {&options->skip_after, &options->comms, &options->pids,    &options->tids,
-				       &options->cpus,       &options->dsos,  &options->symbols, &options->cgroups};
+	struct option_list *lists[] = {&options->skip_after, &options->comms,   &options->pids,
+				       &options->tids,       &options->cpus,    &options->dsos,
+				       &options->symbols,    &options->cgroups, &options->labels};
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		option_list_release(lists[i]);
 	free(options->perl_event);

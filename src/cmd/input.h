@@ -21,7 +21,7 @@ struct input_options {
 	enum input_names names;
 	enum input_count count;
 	const char *event_filter, *time, *symfs, *max_memory;
-	struct option_list skip_after, comms, pids, tids, cpus, dsos, symbols, cgroups;
+	struct option_list skip_after, comms, pids, tids, cpus, dsos, symbols, cgroups, labels;
 	long long threads;
 	bool tidy; /* set by the command: names of perf script text are tidied, else they stay whole */
 	bool perl; /* perf script text as stackcollapse-perf.pl reads it */

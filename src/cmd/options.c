@@ -269,23 +269,31 @@ static int store_number(struct parser *parser, const char *shown, const struct o
 	return PROCEED;
 }
 
+const char *suggest_choice(const char *typed, const char *const *choices)
+{
+	const char *nearest = NULL;
+	unsigned best = suggest_limit(typed) + 1;
+	for (; *choices; choices++) {
+		unsigned distance = text_distance(typed, *choices);
+		if (distance < best) {
+			best = distance;
+			nearest = *choices;
+		}
+	}
+	return nearest;
+}
+
 static int store_choice(struct parser *parser, const char *shown, const struct option_row *row, const char *value)
 {
 	CLEANUP_BUF struct buf list = {0};
-	const char *nearest = NULL;
-	unsigned best = suggest_limit(value) + 1;
 	for (const char *const *choice = row->choices; *choice; choice++) {
 		if (!strcmp(*choice, value)) {
 			*(int *)field_of(parser, row) = (int)(choice - row->choices);
 			return PROCEED;
 		}
-		unsigned distance = text_distance(value, *choice);
-		if (distance < best) {
-			best = distance;
-			nearest = *choice;
-		}
 		buf_printf(&list, "%s%s", list.size ? ", " : "", *choice);
 	}
+	const char *nearest = suggest_choice(value, row->choices);
 	if (nearest)
 		return say_usage(parser->command, "%s cannot be '%s'; did you mean %s?", shown, value, nearest);
 	return say_usage(parser->command, "%s cannot be '%s'; use one of %s", shown, value, list.data);

@@ -10,8 +10,8 @@
 
 struct report_options {
 	struct input_options input;
-	const char *by; /* a name: of a row, or of a label */
-	int by_choice; /* of by_choices */
+	const char *by; /* one of by_choices, or the key of a label */
+	bool by_label;
 	enum report_format_id format;
 	const char *sort, *output, *call_graph;
 	bool header, tree, bottom_up, json, csv;
@@ -24,19 +24,21 @@ INPUT_FIRST(struct report_options);
 
 static const char *const by_choices[] = {"function", "module", "thread", "comm", "process", "cpu",
 					 "cgroup",   "symbol", "dso",    "tid",  "pid",     NULL};
+#define LABELS_LISTED 20 /* in a message */
 static const char *const sort_choices[] = {"self", "total", "name", NULL};
 
 #define FIELD(field) offsetof(struct report_options, field)
 static const struct option_row report_rows[] = {
 	{.type = OPTION_HEADING, .help = "What to show"},
 	{.name = "by",
-	 .type = OPTION_CHOICE,
-	 .offset = FIELD(by_choice),
+	 .type = OPTION_STRING,
+	 .offset = FIELD(by),
 	 .argument = "WHAT",
 	 .choices = by_choices,
 	 .help = "Group samples by WHAT. Default: function. thread: comm-pid/tid, as far as known. comm: threads "
 		 "with the same name. cpu and cgroup: perf.data only. symbol, dso, tid and pid are synonyms of "
-		 "function, module, thread and process. In folded stacks the outermost frame is used as the thread."},
+		 "function, module, thread and process. Any other WHAT is the key of a label that the samples have. "
+		 "In folded stacks the outermost frame is used as the thread."},
 	{.name = "header",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(header),
@@ -284,11 +286,21 @@ static int settle_call_graph(struct report_options *options)
 	return PROCEED;
 }
 
+/* Which labels the samples need. Whether they have another one is only known when they are read. */
+static void settle_label(struct report_options *options)
+{
+	bool cpu = is(options->by, LABEL_CPU), cgroup = is(options->by, LABEL_CGROUP), other = true;
+	for (const char *const *choice = by_choices; *choice; choice++)
+		other = other && !is(options->by, *choice);
+	options->by_label = cpu || cgroup || other;
+	options->input.label_cpu = cpu || other;
+	options->input.label_cgroup = cgroup || other;
+}
+
 /* Settles what depends on several options. PROCEED, or the exit code. */
 static int settle(struct report_options *options)
 {
 	const struct command *command = &command_report;
-	options->by = by_choices[options->by_choice];
 	int code = settle_sort(options);
 	if (code == PROCEED)
 		code = settle_call_graph(options);
@@ -311,8 +323,7 @@ static int settle(struct report_options *options)
 		options->format = REPORT_TEXT;
 	bool text = options->format == REPORT_TEXT;
 	options->by = plain_name(options->by);
-	options->input.label_cpu = is(options->by, LABEL_CPU);
-	options->input.label_cgroup = is(options->by, LABEL_CGROUP);
+	settle_label(options);
 	if (options->limit < 0)
 		options->limit = text && !tree ? 30 : 0;
 	options->table_percent = options->min_percent;
@@ -365,11 +376,6 @@ static bool names_modules(const struct profile *profile)
 	return false;
 }
 
-static bool is_label(const char *by)
-{
-	return is(by, LABEL_CPU) || is(by, LABEL_CGROUP);
-}
-
 static void fill_from_tree(struct run *run, struct function_table *table, struct calltree *tree)
 {
 	struct calltree_options options = run->tree_options;
@@ -379,7 +385,7 @@ static void fill_from_tree(struct run *run, struct function_table *table, struct
 		options.show_module = true;
 	} else {
 		options.skip_after = NULL; /* it would take the threads away with the callers */
-		options.label = is_label(by) && run->options.input.has_recording ? by : NULL;
+		options.label = run->options.by_label && run->options.input.has_recording ? by : NULL;
 	}
 	if (run->report.samples)
 		options.weigh = TREE_WEIGHTS_AND_SAMPLES;
@@ -400,7 +406,7 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 	struct report *report = &run->report;
 	const struct profile *profile = &run->profile;
 	const char *by = run->options.by;
-	bool by_label = is_label(by);
+	bool by_label = run->options.by_label;
 	bool by_thread = is(by, "thread"), by_process = is(by, "process"), by_comm = is(by, "comm") || by_label;
 	bool threads_known = profile_names_threads(profile, report->value);
 	report->flat_groups = by_thread || by_process || by_comm;
@@ -418,6 +424,7 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 		       is(by, "cgroup") ? "cgroups" :
 		       by_thread        ? "threads" :
 		       by_process       ? "processes" :
+		       by_label         ? by :
 		       by_comm          ? "comms" :
 		       is(by, "module") ? "modules" :
 					  "functions";
@@ -425,6 +432,7 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 			  is(by, "cgroup") ? "Cgroup" :
 			  by_thread        ? "Thread" :
 			  by_process       ? "Process" :
+			  by_label         ? by :
 			  by_comm          ? "Thread name" :
 			  is(by, "module") ? "Module" :
 					     "Function";
@@ -470,11 +478,43 @@ static void write_table(struct run *run)
 	calltree_release(&tree);
 }
 
+/* --by with a key that no sample has, from which a name of by_choices may be meant. */
+static int unknown_label(const struct profile *profile, const char *by, const str_id *keys, size_t count)
+{
+	CLEANUP_BUF struct buf text = {0};
+	const char *nearest = suggest_choice(by, by_choices);
+	if (nearest)
+		return say_usage(&command_report, "--by cannot be '%s'; did you mean %s?", by, nearest);
+	for (const char *const *choice = by_choices; *choice; choice++)
+		buf_printf(&text, "%s%s", text.size ? ", " : "", *choice);
+	buf_str(&text, count ? "; labels of the input: " : "; the input has no labels");
+	for (size_t i = 0; i < count && i < LABELS_LISTED; i++)
+		buf_printf(&text, "%s%s", i ? ", " : "", profile_text(profile, keys[i]));
+	buf_str(&text, count > LABELS_LISTED ? ", …" : "");
+	return say_usage(&command_report, "--by cannot be '%s'; use one of %s", by, text.data);
+}
+
+static int check_label(const struct run *run)
+{
+	const struct profile *profile = &run->profile;
+	const char *by = run->options.by;
+	if (!run->options.by_label || is(by, LABEL_CPU) || is(by, LABEL_CGROUP))
+		return PROCEED;
+	str_id *keys CLEANUP_FREE = NULL;
+	size_t count = label_sets_keys(&profile->label_sets, &profile->strings, &keys);
+	for (size_t i = 0; i < count; i++)
+		if (is(profile_text(profile, keys[i]), by))
+			return PROCEED;
+	return unknown_label(profile, by, keys, count);
+}
+
 static int report_loaded(struct run *run)
 {
 	struct report_options *options = &run->options;
 	struct err err = {0};
-	int code = input_tree_options(&run->profile, &options->input, &run->tree_options);
+	int code = check_label(run);
+	if (code == PROCEED)
+		code = input_tree_options(&run->profile, &options->input, &run->tree_options);
 	if (code != PROCEED)
 		return code;
 	if (options->format == REPORT_TEXT)

@@ -221,6 +221,26 @@ static bool cgroup_fits(struct collector *collector, uint64_t id)
 	return !patterns || match_text(patterns, name ? name : "unknown");
 }
 
+/* The value of a label that tally_add() would give to the sample; "" without. */
+static const char *label_value(struct collector *collector, const struct event_sample *event, const char *key,
+			       char room[static 16])
+{
+	const char *cgroup = strcmp(key, LABEL_CGROUP) == 0 ? cgroup_name(collector, event->cgroup) : NULL;
+	room[0] = '\0';
+	if (!strcmp(key, LABEL_CPU) && event->cpu != UINT32_MAX)
+		snprintf(room, 16, "%u", event->cpu);
+	return cgroup ? cgroup : room;
+}
+
+static bool labels_fit(struct collector *collector, const struct event_sample *event)
+{
+	char room[16];
+	for (const struct label_filter *label = collector->options.filter.profile.labels; label && label->key; label++)
+		if (!match_text(label->values, label_value(collector, event, label->key, room)))
+			return false;
+	return true;
+}
+
 static bool cpu_is_listed(const uint32_t *list, uint32_t cpu)
 {
 	if (!list)
@@ -238,7 +258,7 @@ static bool wanted(struct collector *collector, const struct event_sample *event
 	return cpu_is_listed(filter->cpus, event->cpu) && since >= filter->from &&
 	       (!filter->to || since < filter->to) && match_id(filter->profile.pids, event->pid) &&
 	       match_id(filter->profile.tids, event->tid) && match_text(filter->profile.comms, comm) &&
-	       cgroup_fits(collector, event->cgroup);
+	       cgroup_fits(collector, event->cgroup) && labels_fit(collector, event);
 }
 
 /* In a pipe events come with the records. */

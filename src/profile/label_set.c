@@ -128,6 +128,19 @@ str_id label_sets_value(const struct label_sets *sets, label_set_id id, str_id k
 	return 0;
 }
 
+size_t label_sets_keys(const struct label_sets *sets, const struct strpool *strings, str_id **ret_keys)
+{
+	struct label_sets all = {0}; /* one set with all keys, whatever their values */
+	for (size_t i = 0; i < sets->label_count; i++)
+		put(&all, strings, 0, sets->labels[i]);
+	size_t count = all.label_count;
+	*ret_keys = mem_alloc(count * sizeof **ret_keys);
+	for (size_t i = 0; i < count; i++)
+		(*ret_keys)[i] = all.labels[i].key;
+	label_sets_release(&all);
+	return count;
+}
+
 void label_column_release(struct label_column *column)
 {
 	free(column->ids);

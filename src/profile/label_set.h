@@ -48,6 +48,9 @@ const struct label *label_sets_get(const struct label_sets *sets, label_set_id i
 /* The value of one label, 0 if the set does not have it. */
 str_id label_sets_value(const struct label_sets *sets, label_set_id id, str_id key);
 
+/* The distinct keys of all sets, sorted by their bytes. The caller frees. */
+size_t label_sets_keys(const struct label_sets *sets, const struct strpool *strings, str_id **ret_keys);
+
 /*
  * The sets of samples, by their index, apart from them: a profile without labels has no such array. Zero-initialized is
  * empty: all samples have the empty set.

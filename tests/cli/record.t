@@ -129,6 +129,28 @@ A recording has the CPU and the cgroup of its samples, without an option.
   $ wick report --by cgroup cpu >out && grep -cE "^100.00 % .* $(sed -n 's/^0:://p' /proc/self/cgroup)$" out
   1
 
+They are labels, and filters find them by their keys. Patterns of one key are alternatives.
+
+  $ wick report --by unit cpu
+  wick: report: --by cannot be 'unit'; use one of function, module, thread, comm, process, cpu, cgroup, symbol, dso, tid, pid; labels of the input: cgroup, cpu (see wick report --help)
+  [2]
+  $ wick fold cpu >all 2>err
+  $ wick fold --label cpu=7 --label cpu=0 --label 'cgroup=*' cpu 2>err | cmp - all
+  $ wick script --label 'cpu=[0-3]' cpu >some && wick script cpu | cmp - some
+  $ wick fold --label 'cpu=[1-9]*' cpu
+  wick: no sample matches the filters
+  [1]
+  $ wick script --label cpu=0 --label unit=ssh.service cpu
+  wick: no sample matches the filters
+  [1]
+  $ printf 'main;a 1\n' | wick fold --label cpu=0
+  wick: no sample matches the filters
+  [1]
+  $ for label in cpu =0; do wick fold --label $label cpu; done
+  wick: --label must be KEY=PATTERN, such as cpu=3
+  wick: --label must be KEY=PATTERN, such as cpu=3
+  [2]
+
 Text has neither, and no option adds it.
 
   $ printf 'main;a 1\n' | wick report --by cpu

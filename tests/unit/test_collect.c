@@ -382,7 +382,11 @@ static void filters_take_parts_and_count_only_them(void **state)
 {
 	(void)state;
 	static const char *const functions[] = {"oth*", NULL}, *const comms[] = {"a b*", NULL},
-				 *const none[] = {"x", NULL};
+				 *const none[] = {"x", NULL}, *const four[] = {"9", "4*", NULL},
+				 *const unset[] = {"", NULL};
+	static const struct label_filter on_four[] = {{"cpu", four}, {"cgroup", unset}, {NULL, NULL}},
+					 in_x[] = {{"cpu", four}, {"cgroup", none}, {NULL, NULL}},
+					 other_key[] = {{"unit", none}, {NULL, NULL}};
 	static const uint32_t cpus[] = {1, 4, UINT32_MAX};
 	const int32_t pids[] = {(int32_t)getpid() + 1, -1};
 	struct collect_filter filters[] = {
@@ -393,10 +397,13 @@ static void filters_take_parts_and_count_only_them(void **state)
 		{.cpus = cpus},
 		{.from = 5, .to = 10},
 		{.cgroups = none},
+		{.profile = {.labels = on_four}},
+		{.profile = {.labels = in_x}},
+		{.profile = {.labels = other_key}},
 	};
 	static const struct {
 		uint64_t samples, unresolved;
-	} wanted[] = {{2, 1}, {4, 2}, {0, 0}, {0, 0}, {1, 0}, {2, 1}, {0, 0}};
+	} wanted[] = {{2, 1}, {4, 2}, {0, 0}, {0, 0}, {1, 0}, {2, 1}, {0, 0}, {1, 0}, {0, 0}, {0, 0}};
 	for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
 		struct run *run = start(&(struct collect_options){.threads = 2, .filter = filters[i]});
 		TAKE(run, USER_CHAIN(INNER, MAIN), s->time = 100);

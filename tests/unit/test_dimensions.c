@@ -291,6 +291,38 @@ static void one_more_label_makes_the_set_of_all(void **state)
 	profile_release(&p);
 }
 
+static void keys_of_all_sets_are_listed_once_and_sorted(void **state)
+{
+	(void)state;
+	uint64_t random = 7;
+	struct profile p;
+	profile_init(&p);
+	str_id *found;
+	assert_int_equal(label_sets_keys(&p.label_sets, &p.strings, &found), 0);
+	free(found);
+	bool used[KEYS] = {false};
+	for (int round = 0; round < 40; round++) {
+		struct model_sample sample = random_sample(&random);
+		for (unsigned i = 0; i < KEYS; i++) {
+			sample.value[i] = round > 20 || i % 2 ? sample.value[i] : 0;
+			used[i] = used[i] || *values[sample.value[i]];
+		}
+		add_labels(&p, &sample, &random);
+		size_t wanted = 0, count = label_sets_keys(&p.label_sets, &p.strings, &found);
+		for (unsigned i = 0; i < KEYS; i++)
+			wanted += used[i];
+		assert_int_equal(count, wanted);
+		for (size_t i = 0; i < count; i++) {
+			const char *key = profile_text(&p, found[i]);
+			assert_true(i == 0 || strcmp(profile_text(&p, found[i - 1]), key) < 0);
+			for (unsigned k = 0; k < KEYS; k++)
+				assert_true(strcmp(keys[k], key) != 0 || used[k]);
+		}
+		free(found);
+	}
+	profile_release(&p);
+}
+
 static void samples_add_up_by_their_labels_unless_times_are_kept(void **state)
 {
 	(void)state;
@@ -433,6 +465,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets_are_equal_if_their_labels_are),
 		cmocka_unit_test(one_more_label_makes_the_set_of_all),
+		cmocka_unit_test(keys_of_all_sets_are_listed_once_and_sorted),
 		cmocka_unit_test(samples_add_up_by_their_labels_unless_times_are_kept),
 		cmocka_unit_test(what_is_not_asked_for_costs_nothing),
 		cmocka_unit_test(what_was_there_before_times_are_kept_has_none),
