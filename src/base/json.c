@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct json_layout json_inline = {"", ", ", ""};
-const struct json_layout json_lines = {"\n", ",\n", "\n"};
+const struct json_layout json_compact = {"", ",", "", ":"};
+const struct json_layout json_inline = {"", ", ", "", ": "};
+const struct json_layout json_lines = {"\n", ",\n", "\n", ": "};
 
 struct buf *json_value(struct json *json, const char *name)
 {
@@ -20,7 +21,7 @@ struct buf *json_value(struct json *json, const char *name)
 	}
 	json->separator = NULL;
 	if (name)
-		buf_printf(json->out, "\"%s\": ", name);
+		buf_printf(json->out, "\"%s\"%s", name, json->levels[json->depth - 1].layout->colon);
 	return json->out;
 }
 

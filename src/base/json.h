@@ -10,10 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What stands before the first member, between two, and before the end. */
+/* What stands before the first member, between two, before the end, and behind the name of a member. */
 struct json_layout {
-	const char *first, *between, *last;
+	const char *first, *between, *last, *colon;
 };
+extern const struct json_layout json_compact; /* without spaces: {"a":1,"b":2} */
 extern const struct json_layout json_inline; /* in one line: {"a": 1, "b": 2} */
 extern const struct json_layout json_lines; /* one line each */
 

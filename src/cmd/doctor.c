@@ -124,7 +124,7 @@ static void write_modules_text(struct buf *out, const struct check_modules *modu
 
 /* --- JSON --- */
 
-static const struct json_layout json_sections = {"", ",\n", ""}, json_rows = {"\n  ", ",\n  ", "\n"};
+static const struct json_layout json_sections = {"", ",\n", "", ": "}, json_rows = {"\n  ", ",\n  ", "\n", ": "};
 
 static void add_check_json(struct json *json, const struct check_result *result)
 {

@@ -37,7 +37,7 @@ static void add_side(struct json *json, const struct diff_view *view, enum diff_
 
 static void add_gates(struct json *json, const struct diff_view *view)
 {
-	static const struct json_layout gates = {"\n", ",\n", ""};
+	static const struct json_layout gates = {"\n", ",\n", "", ": "};
 	json_array(json, "gates", &gates);
 	for (size_t i = 0; i < view->gate_count; i++) {
 		const struct gate *gate = &view->gates[i];

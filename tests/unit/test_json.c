@@ -47,6 +47,25 @@ static void layouts_break_lines(void **state)
 				       "\"c\": 1}\n],\n\"none\": [\n]\n}");
 }
 
+static void compact_text_has_no_spaces(void **state)
+{
+	(void)state;
+	struct buf text CLEANUP_BUF = {0};
+	struct json json = {.out = &text};
+	json_object(&json, NULL, &json_compact);
+	json_int(&json, "a", 1);
+	json_array(&json, "b", &json_compact);
+	json_string(&json, NULL, "x");
+	json_array(&json, NULL, &json_compact);
+	json_end(&json);
+	json_end(&json);
+	json_object(&json, "c", &json_inline);
+	json_null(&json, "d");
+	json_end(&json);
+	json_end(&json);
+	assert_string_equal(text.data, "{\"a\":1,\"b\":[\"x\",[]],\"c\":{\"d\": null}}");
+}
+
 /* Long lists are written in parts. */
 static void the_buffer_may_be_emptied(void **state)
 {
@@ -81,9 +100,8 @@ static void numbers_are_short(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(members_are_separated),
-		cmocka_unit_test(layouts_break_lines),
-		cmocka_unit_test(the_buffer_may_be_emptied),
+		cmocka_unit_test(members_are_separated),      cmocka_unit_test(layouts_break_lines),
+		cmocka_unit_test(compact_text_has_no_spaces), cmocka_unit_test(the_buffer_may_be_emptied),
 		cmocka_unit_test(numbers_are_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

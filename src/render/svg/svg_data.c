@@ -1,6 +1,6 @@
 /* The call tree as data for the script: one JSON object, described in docs/svg-format.md. */
 #include "base/hash.h"
-#include "base/text.h"
+#include "base/json.h"
 #include "render/number.h"
 #include "render/svg/svg_picture.h"
 
@@ -10,6 +10,7 @@ struct writer {
 	struct svg_picture *picture;
 	struct outfile *file;
 	struct buf out;
+	struct json json; /* into `out` */
 };
 
 static void flush(struct writer *w)
@@ -24,37 +25,15 @@ static void flush_some(struct writer *w)
 		flush(w);
 }
 
-static void add_key(struct writer *w, const char *key)
+/* No text is an empty one. */
+static void add_string(struct json *json, const char *key, const char *text)
 {
-	if (w->out.size && !strchr("{[", w->out.data[w->out.size - 1]))
-		buf_char(&w->out, ',');
-	buf_char(&w->out, '"');
-	buf_str(&w->out, key);
-	buf_str(&w->out, "\":");
+	json_string(json, key, text ? text : "");
 }
 
-static void add_string(struct writer *w, const char *key, const char *text)
+static void add_number(struct json *json, const char *key, double value)
 {
-	add_key(w, key);
-	text_json(&w->out, text ? text : "", text ? strlen(text) : 0);
-}
-
-static void add_number(struct writer *w, const char *key, double value)
-{
-	add_key(w, key);
-	number_plain(&w->out, value);
-}
-
-static void add_integer(struct writer *w, const char *key, int64_t value)
-{
-	add_key(w, key);
-	buf_int(&w->out, value);
-}
-
-static void add_bool(struct writer *w, const char *key, bool value)
-{
-	add_key(w, key);
-	buf_str(&w->out, value ? "true" : "false");
+	number_plain(json_value(json, key), value);
 }
 
 static void add_options(struct writer *w)
@@ -62,23 +41,23 @@ static void add_options(struct writer *w)
 	static const char *const themes[] = {"auto", "light", "dark"};
 	static const char *const orders[] = {[ORDER_NAME] = "name", [ORDER_WIDTH] = "width", [ORDER_INPUT] = "none"};
 	const struct svg_options *options = w->picture->options;
-	add_key(w, "options");
-	buf_char(&w->out, '{');
-	add_number(w, "minwidth", options->minwidth);
-	add_bool(w, "minwidthPercent", options->minwidth_percent);
-	add_bool(w, "inverted", options->inverted);
-	add_bool(w, "reverse", options->reverse);
-	add_bool(w, "flamechart", options->flamechart);
-	add_string(w, "sort", orders[options->order]);
-	add_bool(w, "truncateRight", options->truncate_right);
-	add_bool(w, "negate", options->negate);
-	add_number(w, "fontwidth", options->fontwidth);
-	add_integer(w, "frameheight", options->frame_height);
-	add_number(w, "fontsize", options->fontsize);
-	add_bool(w, "colordiffusion", options->colordiffusion);
-	add_string(w, "theme", themes[options->theme]);
-	add_integer(w, "width", options->fixed_width ? options->width : 0);
-	buf_char(&w->out, '}');
+	struct json *json = &w->json;
+	json_object(json, "options", &json_compact);
+	add_number(json, "minwidth", options->minwidth);
+	json_bool(json, "minwidthPercent", options->minwidth_percent);
+	json_bool(json, "inverted", options->inverted);
+	json_bool(json, "reverse", options->reverse);
+	json_bool(json, "flamechart", options->flamechart);
+	add_string(json, "sort", orders[options->order]);
+	json_bool(json, "truncateRight", options->truncate_right);
+	json_bool(json, "negate", options->negate);
+	add_number(json, "fontwidth", options->fontwidth);
+	json_int(json, "frameheight", options->frame_height);
+	add_number(json, "fontsize", options->fontsize);
+	json_bool(json, "colordiffusion", options->colordiffusion);
+	add_string(json, "theme", themes[options->theme]);
+	json_int(json, "width", options->fixed_width ? options->width : 0);
+	json_end(json);
 }
 
 /*
@@ -162,20 +141,21 @@ static struct node_list choose_nodes(const struct svg_picture *picture)
 	return list;
 }
 
-static void add_node(struct writer *w, const struct node_list *list, uint32_t node, uint32_t up)
+static void add_node(struct writer *w, const struct node_list *list, uint32_t node, uint32_t up, bool first)
 {
 	bool diff = list->self[1];
 	uint32_t name = svg_name_of(w->picture, node);
 	char *start = buf_reserve(&w->out, 4 * (NUMBER_ROOM + 1)), *to = start;
+	if (!first)
+		*to++ = ',';
 	to = number_integer(to, name);
 	*to++ = ',';
 	to = number_integer(to, up);
 	*to++ = ',';
 	to = number_integer(to, list->self[0][node]);
-	*to++ = ',';
 	if (diff) {
-		to = number_integer(to, list->self[1][node]);
 		*to++ = ',';
+		to = number_integer(to, list->self[1][node]);
 	}
 	w->out.size += (size_t)(to - start);
 }
@@ -184,54 +164,45 @@ static void add_node(struct writer *w, const struct node_list *list, uint32_t no
 static void add_leads(struct writer *w, const struct node_list *list)
 {
 	const struct calltree *tree = w->picture->tree;
-	bool any = false;
-	add_key(w, "leads");
-	buf_char(&w->out, '[');
+	json_array(&w->json, "leads", &json_compact);
 	for (uint32_t node = 1; node < tree->count;) {
 		if (list->cut.weight >= 0 && !is_kept(w->picture, &list->cut, node)) {
 			node = tree->end[node];
 			continue;
 		}
 		flush_some(w);
-		if (any)
-			buf_char(&w->out, ',');
-		buf_int(&w->out, w->picture->lead[node]);
-		any = true;
+		json_int(&w->json, NULL, w->picture->lead[node]);
 		node++;
 	}
-	buf_char(&w->out, ']');
+	json_end(&w->json);
 }
 
 static void add_nodes(struct writer *w, const struct node_list *list)
 {
 	const struct calltree *tree = w->picture->tree;
-	add_key(w, "nodes");
-	buf_char(&w->out, '[');
+	struct json *json = &w->json;
+	json_array(json, "nodes", &json_compact);
 	uint32_t depth_before = 0;
-	bool any = false;
+	bool first = true;
 	for (uint32_t node = 1; node < tree->count;) {
 		if (list->cut.weight >= 0 && !is_kept(w->picture, &list->cut, node)) {
 			node = tree->end[node];
 			continue;
 		}
-		/* Flushed before and not after a node, so that its comma is there to be taken back at the end. */
 		flush_some(w);
-		add_node(w, list, node, depth_before + 1 - tree->depth[node]);
+		add_node(w, list, node, depth_before + 1 - tree->depth[node], first);
 		depth_before = tree->depth[node];
-		any = true;
+		first = false;
 		node++;
 	}
-	w->out.size -= any;
-	buf_char(&w->out, ']');
-	add_key(w, "folded");
-	buf_str(&w->out, "{\"nodes\":");
-	buf_uint(&w->out, tree->folded_nodes + list->folded_nodes);
-	buf_str(&w->out, ",\"weight\":");
-	buf_int(&w->out, weight_add(tree->folded_weight, list->folded_weight));
-	buf_char(&w->out, '}');
+	json_end(json);
+	json_object(json, "folded", &json_compact);
+	json_uint(json, "nodes", tree->folded_nodes + list->folded_nodes);
+	json_int(json, "weight", weight_add(tree->folded_weight, list->folded_weight));
+	json_end(json);
 }
 
-static void add_colour(struct buf *out, struct rgb colour)
+static void add_colour(struct json *json, struct rgb colour)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char text[] = {'"',
@@ -243,56 +214,51 @@ static void add_colour(struct buf *out, struct rgb colour)
 			     digits[colour.b >> 4],
 			     digits[colour.b & 15],
 			     '"'};
-	buf_add(out, text, sizeof text);
+	buf_add(json_value(json, NULL), text, sizeof text);
 }
 
-/* Opens `"key":[`, calls `add` for each name and closes. */
+/* An array to which `add` adds one element for each name. */
 static void add_column(struct writer *w, const char *key, void (*add)(struct writer *w, const struct svg_name *name))
 {
-	add_key(w, key);
-	buf_char(&w->out, '[');
+	json_array(&w->json, key, &json_compact);
 	for (size_t i = 0; i < w->picture->name_count; i++) {
-		if (i)
-			buf_char(&w->out, ',');
 		add(w, &w->picture->names[i]);
 		flush_some(w);
 	}
-	buf_char(&w->out, ']');
+	json_end(&w->json);
 }
 
 static void add_name(struct writer *w, const struct svg_name *name)
 {
-	text_json(&w->out, name->text, name->length);
+	json_bytes(&w->json, NULL, name->text, name->length);
 }
 
 static void add_name_colour(struct writer *w, const struct svg_name *name)
 {
-	add_colour(&w->out, name->colour);
+	add_colour(&w->json, name->colour);
 }
 
 static void add_name_safe_colour(struct writer *w, const struct svg_name *name)
 {
-	add_colour(&w->out, name->safe_colour);
+	add_colour(&w->json, name->safe_colour);
 }
 
 static void add_name_kind(struct writer *w, const struct svg_name *name)
 {
-	buf_uint(&w->out, name->kind);
+	json_uint(&w->json, NULL, name->kind);
 }
 
 static void add_name_noise(struct writer *w, const struct svg_name *name)
 {
-	buf_char(&w->out, w->picture->options->noise[name->label] ? '1' : '0');
+	json_uint(&w->json, NULL, w->picture->options->noise[name->label]);
 }
 
 static void add_kind_names(struct writer *w)
 {
-	add_key(w, "kindNames");
-	for (enum name_kind kind = 0; kind < KIND_COUNT; kind++) {
-		buf_char(&w->out, kind ? ',' : '[');
-		text_json(&w->out, name_kind_text(kind), strlen(name_kind_text(kind)));
-	}
-	buf_char(&w->out, ']');
+	json_array(&w->json, "kindNames", &json_compact);
+	for (enum name_kind kind = 0; kind < KIND_COUNT; kind++)
+		json_string(&w->json, NULL, name_kind_text(kind));
+	json_end(&w->json);
 }
 
 /* The groups of colors that occur, each once, in the order of their first name. */
@@ -300,8 +266,8 @@ static void add_legend(struct writer *w, const char *key, bool safe)
 {
 	const struct colour_class *seen[16];
 	size_t count = 0;
-	add_key(w, key);
-	buf_char(&w->out, '[');
+	struct json *json = &w->json;
+	json_array(json, key, &json_compact);
 	for (size_t i = 0; i < w->picture->name_count; i++) {
 		const struct svg_name *name = &w->picture->names[i];
 		const struct colour_class *class = safe ? name->safe_class : name->class;
@@ -311,13 +277,12 @@ static void add_legend(struct writer *w, const char *key, bool safe)
 		if (!class || !class->says || at < count || count == sizeof seen / sizeof *seen)
 			continue;
 		seen[count++] = class;
-		buf_str(&w->out, count > 1 ? ",[" : "[");
-		text_json(&w->out, class->says, strlen(class->says));
-		buf_char(&w->out, ',');
-		add_colour(&w->out, colour_class_sample(class));
-		buf_char(&w->out, ']');
+		json_array(json, NULL, &json_compact);
+		json_string(json, NULL, class->says);
+		add_colour(json, colour_class_sample(class));
+		json_end(json);
 	}
-	buf_char(&w->out, ']');
+	json_end(json);
 }
 
 /* A table of distinct texts and, by name, the index into it or -1. */
@@ -334,25 +299,19 @@ static void column_add(struct text_column *column, size_t name, const char *text
 
 static void add_text_column(struct writer *w, const char *table_key, const char *index_key, struct text_column *column)
 {
-	add_key(w, table_key);
-	buf_char(&w->out, '[');
+	struct json *json = &w->json;
+	json_array(json, table_key, &json_compact);
 	for (str_id id = 1; id < column->texts.count; id++) {
-		if (id > 1)
-			buf_char(&w->out, ',');
-		text_json(&w->out, strpool_text(&column->texts, id), strpool_length(&column->texts, id));
+		json_bytes(json, NULL, strpool_text(&column->texts, id), strpool_length(&column->texts, id));
 		flush_some(w);
 	}
-	buf_char(&w->out, ']');
-	add_key(w, index_key);
-	buf_char(&w->out, '[');
+	json_end(json);
+	json_array(json, index_key, &json_compact);
 	for (size_t i = 0; i < w->picture->name_count; i++) {
-		char *start = buf_reserve(&w->out, NUMBER_ROOM + 1), *to = start;
-		if (i)
-			*to++ = ',';
-		w->out.size += (size_t)(number_integer(to, column->index[i]) - start);
+		json_int(json, NULL, column->index[i]);
 		flush_some(w);
 	}
-	buf_char(&w->out, ']');
+	json_end(json);
 	strpool_release(&column->texts);
 	free(column->index);
 }
@@ -415,31 +374,30 @@ static void add_shorts(struct writer *w)
 
 static void add_attributes(struct writer *w)
 {
+	struct json *json = &w->json;
 	bool any = false;
 	for (size_t i = 0; i < w->picture->name_count; i++) {
 		const struct nameattr_entry *entry = w->picture->names[i].attributes;
 		if (!entry)
 			continue;
-		if (any)
-			buf_char(&w->out, ',');
-		else
-			add_key(w, "attrs");
-		buf_str(&w->out, any ? "\"" : "{\"");
+		if (!any)
+			json_object(json, "attrs", &json_compact);
 		any = true;
-		buf_uint(&w->out, i);
-		buf_str(&w->out, "\":{");
+		char key[NUMBER_ROOM + 1];
+		*number_integer(key, (int64_t)i) = '\0';
+		json_object(json, key, &json_compact);
 		const struct {
 			const char *key, *value;
 		} pairs[] = {{"href", entry->href},   {"target", entry->target}, {"title", entry->title},
 			     {"class", entry->class}, {"style", entry->style},   {"id", entry->id}};
 		for (size_t at = 0; at < sizeof pairs / sizeof *pairs; at++)
 			if (pairs[at].value)
-				add_string(w, pairs[at].key, pairs[at].value);
-		buf_char(&w->out, '}');
+				json_string(json, pairs[at].key, pairs[at].value);
+		json_end(json);
 		flush_some(w);
 	}
 	if (any)
-		buf_char(&w->out, '}');
+		json_end(json);
 }
 
 static void add_quality(struct writer *w)
@@ -447,22 +405,22 @@ static void add_quality(struct writer *w)
 	const struct quality *quality = &w->picture->profile->quality;
 	struct buf line CLEANUP_BUF = {0};
 	svg_foot(w->picture->profile, &line);
-	add_key(w, "quality");
-	buf_char(&w->out, '{');
-	add_integer(w, "samples", (int64_t)quality->samples);
-	add_integer(w, "lost", (int64_t)quality->lost);
-	add_integer(w, "lostRecords", (int64_t)quality->lost_records);
-	add_integer(w, "truncated", (int64_t)quality->truncated);
-	add_integer(w, "unresolved", (int64_t)quality->unresolved);
-	add_integer(w, "badLines", (int64_t)quality->bad_lines);
-	add_string(w, "text", line.data);
+	struct json *json = &w->json;
+	json_object(json, "quality", &json_compact);
+	json_uint(json, "samples", quality->samples);
+	json_uint(json, "lost", quality->lost);
+	json_uint(json, "lostRecords", quality->lost_records);
+	json_uint(json, "truncated", quality->truncated);
+	json_uint(json, "unresolved", quality->unresolved);
+	json_uint(json, "badLines", quality->bad_lines);
+	add_string(json, "text", line.data);
 	buf_clear(&line);
 	quality_advice(quality, &w->picture->profile->strings, QUALITY_ADVICE_MAX, &line);
 	if (line.size) {
 		line.data[--line.size] = '\0'; /* the last newline */
-		add_string(w, "advice", line.data);
+		add_string(json, "advice", line.data);
 	}
-	buf_char(&w->out, '}');
+	json_end(json);
 }
 
 /* The root's width in weight units: the exact sum, unless --total is more. */
@@ -470,40 +428,39 @@ static void add_total(struct writer *w)
 {
 	const struct svg_picture *picture = w->picture;
 	if (picture->options->total > (double)picture->sum / picture->scale)
-		add_number(w, "total", picture->options->total * picture->scale);
+		add_number(&w->json, "total", picture->options->total * picture->scale);
 	else
-		add_integer(w, "total", picture->sum);
+		json_int(&w->json, "total", picture->sum);
 }
 
 static void add_head(struct writer *w)
 {
 	const struct svg_options *options = w->picture->options;
-	add_integer(w, "version", 1);
-	add_string(w, "title", svg_title(options));
-	add_string(w, "subtitle", options->subtitle);
-	add_string(w, "notes", options->notes);
-	add_string(w, "countname", options->countname);
-	add_string(w, "nametype", options->nametype);
-	add_number(w, "factor", options->factor);
-	add_integer(w, "decimals", options->decimals);
+	struct json *json = &w->json;
+	json_int(json, "version", 1);
+	add_string(json, "title", svg_title(options));
+	add_string(json, "subtitle", options->subtitle);
+	add_string(json, "notes", options->notes);
+	add_string(json, "countname", options->countname);
+	add_string(json, "nametype", options->nametype);
+	add_number(json, "factor", options->factor);
+	json_int(json, "decimals", options->decimals);
 	add_total(w);
 	add_options(w);
 	bool diff = svg_picture_is_diff(w->picture);
-	add_bool(w, "diff", diff);
+	json_bool(json, "diff", diff);
 	if (diff) {
-		add_key(w, "diffNames");
-		for (int i = 0; i < 2; i++) {
-			buf_char(&w->out, i ? ',' : '[');
-			text_json(&w->out, options->diff_names[i], strlen(options->diff_names[i]));
-		}
-		buf_char(&w->out, ']');
+		json_array(json, "diffNames", &json_compact);
+		for (int i = 0; i < 2; i++)
+			json_string(json, NULL, options->diff_names[i]);
+		json_end(json);
 	}
 }
 
 void svg_write_data(struct svg_picture *picture, struct outfile *out)
 {
-	struct writer writer = {.picture = picture, .file = out};
-	buf_char(&writer.out, '{');
+	struct writer writer = {.picture = picture, .file = out, .json.out = &writer.out};
+	json_object(&writer.json, NULL, &json_compact);
 	add_head(&writer);
 	/* Names are made when a node needs them, so the nodes come first. */
 	struct node_list list = choose_nodes(picture);
@@ -523,7 +480,7 @@ void svg_write_data(struct svg_picture *picture, struct outfile *out)
 	add_legend(&writer, "legend", false);
 	add_legend(&writer, "cblegend", true);
 	add_quality(&writer);
-	buf_char(&writer.out, '}');
+	json_end(&writer.json);
 	flush(&writer);
 	buf_release(&writer.out);
 	free(list.own_self[0]);
