@@ -17,7 +17,7 @@
 
 void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, const struct engine_options *options)
 {
-	*counts = (struct bpf_counts){.maps = *maps, .copy_bytes = options->copy_bytes, .faults = options->faults};
+	*counts = (struct bpf_counts){.maps = *maps, .copy_bytes = LAYOUT_COPY_MAX, .faults = options->faults};
 	bpf_held_init(&counts->held);
 	bpf_held_init(&counts->asleep);
 	counts->chain = mem_alloc((MARKERS + LAYOUT_KERNEL_MAX + LAYOUT_FRAMES_MAX) * sizeof *counts->chain);

@@ -24,7 +24,7 @@ struct engine {
 	size_t head, waiting_count, waiting_capacity;
 	uint64_t first_number;
 	size_t noted; /* waiting[…noted) have said what they lack */
-	struct engine_waits waits;
+	struct engine_options options;
 	struct bpf_waits_span span;
 	uint64_t left_out; /* waits, at the end */
 	uint64_t unfollowed; /* members that there was no room for from the beginning */
@@ -49,7 +49,7 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 	struct engine *engine = mem_zalloc(1, sizeof *engine);
 	struct bpf_maps maps = bpf_programs_maps(programs);
 	engine->programs = programs;
-	engine->waits = options->waits;
+	engine->options = *options;
 	engine->supply.python = options->python;
 	engine->epoll = epoll_create1(EPOLL_CLOEXEC);
 	bpf_counts_init(&engine->counts, &maps, options);
@@ -116,7 +116,7 @@ void engine_begin(struct engine *engine, uint64_t time, int32_t command)
 {
 	if (command)
 		bpf_programs_await(engine->programs, command);
-	if (engine->waits.counted && command)
+	if (engine->options.waits.counted && command)
 		bpf_waits_add(&engine->counts.maps, command, command);
 	if (!engine->span.began)
 		engine->span.began = time;
@@ -175,7 +175,7 @@ static int take_early(void *context, const struct event *event)
 	case EVENT_MMAP:
 		return bpf_supply_mmap(&engine->supply, event->mmap);
 	case EVENT_COMM:
-		if (engine->waits.counted && engine->waits.unseen && !engine->span.began)
+		if (engine->options.waits.counted && engine->options.waits.unseen && !engine->span.began)
 			bpf_waits_add(&engine->counts.maps, event->comm->pid, event->comm->tid);
 		return event->comm->exec ? bpf_supply_exec(&engine->supply, event->comm) : 0;
 	case EVENT_FORK:
@@ -183,7 +183,7 @@ static int take_early(void *context, const struct event *event)
 	case EVENT_EXIT:
 		return bpf_supply_exit(&engine->supply, event->task);
 	case EVENT_ASLEEP:
-		if (engine->waits.counted)
+		if (engine->options.waits.counted)
 			bpf_counts_asleep(&engine->counts, event->sample);
 		return 0;
 	default:
@@ -260,7 +260,7 @@ int engine_exit(struct engine *engine, const struct event_task *task, const stru
 {
 	if (task->pid != task->tid)
 		bpf_counts_ended(&engine->counts, task->tid);
-	return engine->waits.counted ? bpf_waits_exit(&engine->counts, &engine->waits, task, sink) : 0;
+	return engine->options.waits.counted ? bpf_waits_exit(&engine->counts, &engine->options, task, sink) : 0;
 }
 
 bool engine_replaced(struct engine *engine, const struct event_mmap *mmap)
@@ -292,9 +292,9 @@ struct engine_statistics engine_statistics(const struct engine *engine)
 
 int engine_counts(struct engine *engine, const struct event_sink *sink, bool last)
 {
-	int result = last && engine->waits.counted ?
-			     bpf_waits_finish(&engine->counts, &engine->waits, engine->span, sink, &engine->left_out) :
-			     0;
+	int result = last && engine->options.waits.counted ? bpf_waits_finish(&engine->counts, &engine->options,
+									      engine->span, sink, &engine->left_out) :
+							     0;
 	if (result >= 0)
 		result = bpf_counts_flush(&engine->counts, sink);
 	uint64_t taken = last ? bpf_programs_statistic(engine->programs, LAYOUT_TAKEN) : 0;

@@ -127,6 +127,7 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 {
 	struct wick_bpf *skeleton = programs->skeleton;
 	struct bpf_maps *maps = &programs->maps;
+	const struct capture_options *capture = options->capture;
 	bool many = options->many_processes;
 	int cpus = libbpf_num_possible_cpus();
 	maps->cpus = cpus > 0 ? (unsigned)cpus : 1;
@@ -147,10 +148,10 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	skeleton->rodata->cpu_count = maps->cpus;
 	skeleton->rodata->fault_sources = options->faults;
 	skeleton->rodata->pid_namespace = options->pid_namespace;
-	skeleton->rodata->max_depth = options->max_depth;
-	skeleton->rodata->copy_bytes = options->copy_bytes;
+	skeleton->rodata->max_depth = capture->max_depth ? capture->max_depth : LAYOUT_FRAMES_MAX;
+	skeleton->rodata->copy_bytes = LAYOUT_COPY_MAX; /* few stacks are copied: there is room for all of them */
 	skeleton->rodata->wakes_for_copies = !options->many_processes;
-	skeleton->rodata->timeline = options->timeline;
+	skeleton->rodata->timeline = capture->timeline;
 	skeleton->rodata->unaggregated = options->unaggregated;
 	skeleton->rodata->switch_sources = options->switches;
 }
@@ -159,6 +160,7 @@ static void set_waits(struct bpf_programs *programs, const struct engine_options
 {
 	struct wick_bpf *skeleton = programs->skeleton;
 	const struct engine_waits *waits = &options->waits;
+	const struct capture_options *capture = options->capture;
 	struct bpf_program *const scheduler[] = {skeleton->progs.wait_switch, skeleton->progs.wait_waking,
 						 skeleton->progs.wait_fork};
 	for (size_t i = 0; i < sizeof scheduler / sizeof *scheduler; i++)
@@ -176,10 +178,10 @@ static void set_waits(struct bpf_programs *programs, const struct engine_options
 	skeleton->rodata->from_exec = waits->from_exec;
 	skeleton->rodata->reports_unseen = waits->unseen;
 	skeleton->rodata->follows_children = waits->children;
-	skeleton->rodata->follows_all = waits->all;
-	skeleton->rodata->except_pid = waits->except_pid;
-	skeleton->rodata->min_block = waits->min_block;
-	skeleton->rodata->max_block = waits->max_block;
+	skeleton->rodata->follows_all = capture->whole_system;
+	skeleton->rodata->except_pid = capture->whole_system ? (uint32_t)getpid() : 0;
+	skeleton->rodata->min_block = capture->min_block;
+	skeleton->rodata->max_block = capture->max_block;
 }
 
 static void set_members(struct bpf_programs *programs, const struct engine_options *options)
@@ -250,7 +252,8 @@ int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_op
 				  options->switches && options->waits.unseen && !options->waits.from_exec);
 	set_members(programs, options);
 	for (size_t i = 0; i < ENGINE_SOURCES_MAX; i++)
-		bpf_program__set_autoload(program_of_source(programs->skeleton, i), i < options->sources);
+		bpf_program__set_autoload(program_of_source(programs->skeleton, i),
+					  i < options->capture->events->count);
 	int failed = wick_bpf__load(programs->skeleton);
 	if (!failed) {
 		note_maps(programs);

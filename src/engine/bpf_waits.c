@@ -38,7 +38,7 @@ static int emit_run(struct bpf_counts *counts, const struct layout_thread *threa
 	return ran ? bpf_counts_time(counts, &thread->key, thread->left, LAYOUT_STATE_RUNNING, &count, time, sink) : 0;
 }
 
-int bpf_waits_exit(struct bpf_counts *counts, const struct engine_waits *options, const struct event_task *task,
+int bpf_waits_exit(struct bpf_counts *counts, const struct engine_options *options, const struct event_task *task,
 		   const struct event_sink *sink)
 {
 	struct layout_thread thread;
@@ -46,17 +46,18 @@ int bpf_waits_exit(struct bpf_counts *counts, const struct engine_waits *options
 	if (bpf_map_lookup_and_delete_elem(counts->maps.threads, &tid, &thread))
 		return 0;
 	uint64_t ran = thread.owed + (thread.doing == LAYOUT_DOING_RUN ? passed(thread.since, task->time) : 0);
-	int result = options->running ? emit_run(counts, &thread, ran, task->time, sink) : 0;
+	int result = options->waits.running ? emit_run(counts, &thread, ran, task->time, sink) : 0;
 	bpf_held_drop(&counts->held, tid);
 	return result;
 }
 
-static bool is_wanted(const struct engine_waits *options, uint64_t duration)
+static bool is_wanted(const struct engine_options *options, uint64_t duration)
 {
-	return duration >= options->min_block && (!options->max_block || duration <= options->max_block);
+	const struct capture_options *capture = options->capture;
+	return duration >= capture->min_block && (!capture->max_block || duration <= capture->max_block);
 }
 
-static int finish_wait(struct bpf_counts *counts, const struct engine_waits *options,
+static int finish_wait(struct bpf_counts *counts, const struct engine_options *options,
 		       const struct layout_thread *thread, uint64_t since, uint64_t time, const struct event_sink *sink,
 		       uint64_t *ret_left_out)
 {
@@ -72,21 +73,21 @@ static int finish_wait(struct bpf_counts *counts, const struct engine_waits *opt
 	return bpf_counts_time(counts, &thread->key, thread->left, thread->key.extra, &count, time, sink);
 }
 
-static int finish_thread(struct bpf_counts *counts, const struct engine_waits *options, struct bpf_waits_span span,
+static int finish_thread(struct bpf_counts *counts, const struct engine_options *options, struct bpf_waits_span span,
 			 const struct layout_thread *thread, const struct event_sink *sink, uint64_t *ret_left_out)
 {
 	int result = 0;
 	uint64_t ran = thread->owed;
 	if (thread->doing == LAYOUT_DOING_WAIT)
 		result = finish_wait(counts, options, thread, thread->since, span.ended, sink, ret_left_out);
-	else if (thread->doing == LAYOUT_DOING_UNKNOWN && options->unseen && !options->from_exec)
+	else if (thread->doing == LAYOUT_DOING_UNKNOWN && options->waits.unseen && !options->waits.from_exec)
 		result = finish_wait(counts, options, thread, span.began, span.ended, sink, ret_left_out);
 	else if (thread->doing == LAYOUT_DOING_RUN)
 		ran += passed(thread->since, span.ended);
-	return result < 0 || !options->running ? result : emit_run(counts, thread, ran, span.ended, sink);
+	return result < 0 || !options->waits.running ? result : emit_run(counts, thread, ran, span.ended, sink);
 }
 
-int bpf_waits_finish(struct bpf_counts *counts, const struct engine_waits *options, struct bpf_waits_span span,
+int bpf_waits_finish(struct bpf_counts *counts, const struct engine_options *options, struct bpf_waits_span span,
 		     const struct event_sink *sink, uint64_t *ret_left_out)
 {
 	int map = counts->maps.threads, result = 0;

@@ -10,14 +10,14 @@
 /* A thread that is there before the recording begins. */
 void bpf_waits_add(const struct bpf_maps *maps, int32_t pid, int32_t tid);
 /* It ended: emits the time it ran since its last sample, and forgets it. */
-int bpf_waits_exit(struct bpf_counts *counts, const struct engine_waits *options, const struct event_task *task,
+int bpf_waits_exit(struct bpf_counts *counts, const struct engine_options *options, const struct event_task *task,
 		   const struct event_sink *sink);
 /* Between these two the programs count. The times are those of CLOCK_MONOTONIC. */
 struct bpf_waits_span {
 	uint64_t began, ended;
 };
 /* Emits what all threads do up to the end. Returns as the sink; `ret_left_out` adds waits that are not wanted. */
-int bpf_waits_finish(struct bpf_counts *counts, const struct engine_waits *options, struct bpf_waits_span span,
+int bpf_waits_finish(struct bpf_counts *counts, const struct engine_options *options, struct bpf_waits_span span,
 		     const struct event_sink *sink, uint64_t *ret_left_out);
 
 #endif

@@ -27,6 +27,7 @@
 
 #include "arch/native.h"
 #include "base/err.h"
+#include "capture/options.h"
 #include "event/event.h"
 #include "module/module_code.h"
 
@@ -38,11 +39,9 @@ struct engine_waits {
 	bool running; /* the time that threads run too, by the samples of `clocks` */
 	bool from_exec; /* a command: it is recorded from the program on that it executes */
 	bool unseen; /* a wait that began before the recording counts from there on */
-	bool children, all; /* new threads are recorded: of those that are; of anybody */
+	bool children; /* new threads of those that are recorded are recorded too */
 	uint16_t source;
 	uint32_t clocks, kept; /* by bit: sources; `kept` are also samples of their own */
-	uint32_t except_pid; /* a process that is omitted; 0: none */
-	uint64_t min_block, max_block; /* nanoseconds: other waits are omitted; max 0: no limit */
 };
 
 /*
@@ -55,12 +54,10 @@ struct engine_members {
 	bool children; /* of members are members */
 };
 
+/* What is recorded, and what follows from it and from the machine for the programs: see engine_options_of(). */
 struct engine_options {
-	/* How many events are recorded, of which programs take ENGINE_SOURCES_MAX; their number is the source. */
-	size_t sources;
-	uint32_t max_depth; /* frames of user space, at most LAYOUT_FRAMES_MAX */
-	uint32_t copy_bytes; /* of a stack that is unwound in user space, at most LAYOUT_COPY_MAX */
-	bool timeline; /* every sample is reported with its time; else they are added up in the kernel */
+	/* Of its events programs take ENGINE_SOURCES_MAX; their number is the source. Must stay as long as the engine. */
+	const struct capture_options *capture;
 	bool many_processes; /* larger maps */
 	bool python; /* frames of Python interpreters are read */
 	uint32_t pid_namespace; /* inode of the one that wick lives in; 0: the initial one */

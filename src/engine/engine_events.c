@@ -1,6 +1,8 @@
 /* Marks the events that the BPF engine takes, and describes them to it. */
 #include "engine/engine_events.h"
 
+#include "capture/types.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -47,10 +49,11 @@ static bool can_count_waits(const struct capture_events *events)
 }
 
 /* Waits that are computed outside need the time of each sample, so these are not added up then. */
-void engine_events_describe(const struct capture_events *events, bool singly, struct engine_options *engine)
+static void describe_events(const struct capture_options *capture, struct engine_options *engine)
 {
+	const struct capture_events *events = capture->events;
 	struct engine_waits *waits = &engine->waits;
-	waits->counted = !singly && can_count_waits(events);
+	waits->counted = !capture->timeline && !capture->wakers && can_count_waits(events);
 	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MAX; i++) {
 		const struct derive_source *derive = &events->items[i].derive;
 		bool is_switch = derive->rule == DERIVE_SWITCH, is_clock = derive->rule == DERIVE_CLOCK;
@@ -78,13 +81,41 @@ static bool suits_cpus(const struct capture_event *event)
 	return (rule == DERIVE_PASS || rule == DERIVE_CLOCK) && !event->attr.sample_period && is_steady(&event->attr);
 }
 
-void engine_events_use_cpus(struct capture_events *events, struct engine_options *engine)
+static void use_cpus(struct capture_events *events, struct engine_options *engine)
 {
 	for (size_t i = 0; i < events->count && i < ENGINE_SOURCES_MAX; i++) {
 		struct capture_event *event = &events->items[i];
 		event->by_cpu = event->by_engine && suits_cpus(event);
 		engine->members.sources |= (uint32_t)event->by_cpu << i;
 	}
+}
+
+struct engine_options engine_options_of(const struct capture_options *capture, const struct target *target,
+					const struct attr_shape *shape, const struct engine_facts *facts, bool any_cpu)
+{
+	bool by_cpu = target_is_by_cpu(target);
+	struct engine_options engine = {
+		.capture = capture,
+		.many_processes = by_cpu,
+		.python = options->python != INTERPRETED_OFF,
+		.pid_namespace = facts->pid_namespace,
+		.kernel_memory =
+			engine_memory(facts, capture->kernel_memory ? capture->kernel_memory : ENGINE_MEMORY_USUAL),
+		.waits =
+			{
+				.from_exec = shape->enable_on_exec,
+				.unseen = profile_types_needs(capture->types) & TYPE_RUN_TIME || !capture->whole_system,
+				.children = capture->inherit || by_cpu,
+			},
+	};
+	describe_events(capture, &engine);
+	/* Programs decide by the numbers that processes have in the initial namespace. */
+	if (any_cpu && !facts->pid_namespace && !by_cpu && capture->period != 1) {
+		engine.members.threads = target->by_thread;
+		engine.members.children = capture->inherit;
+		use_cpus(capture->events, &engine);
+	}
+	return engine;
 }
 
 bool engine_events_rings_on_cpus(struct capture_events *events)

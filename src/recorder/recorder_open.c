@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/memory_limit.h"
-#include "bpf/layout.h"
 #include "capture/pmu.h"
 #include "capture/types.h"
 #include "engine/engine_events.h"
@@ -170,31 +169,6 @@ static int shape_events(struct recorder *recorder, struct opening *opening, stru
 
 /* --- which engine --- */
 
-static void describe_waits(const struct recorder *recorder, const struct attr_shape *shape, struct engine_waits *waits)
-{
-	const struct capture_options *options = &recorder->options;
-	waits->from_exec = shape->enable_on_exec;
-	waits->unseen = profile_types_needs(options->types) & TYPE_RUN_TIME || !options->whole_system;
-	waits->children = options->inherit || target_is_by_cpu(&recorder->target);
-	waits->all = options->whole_system;
-	waits->except_pid = options->whole_system ? (uint32_t)getpid() : 0;
-	waits->min_block = options->min_block;
-	waits->max_block = options->max_block;
-}
-
-/* Whether the kernel can decide sample by sample who is recorded. There the numbers are the initial namespace's. */
-static void choose_members(const struct recorder *recorder, const struct capture_limits *limits, bool initial_namespace,
-			   struct engine_options *engine)
-{
-	const struct capture_options *options = &recorder->options;
-	const struct target *target = &recorder->target;
-	if (!limits->whole_system || !initial_namespace || target_is_by_cpu(target) || options->period == 1)
-		return;
-	engine->members.threads = target->by_thread;
-	engine->members.children = options->inherit;
-	engine_events_use_cpus(options->events, engine);
-}
-
 /* The BPF engine where it is wanted and possible; with ENGINE_AUTO the reason why not is only a note. */
 static int choose_engine(struct recorder *recorder, struct opening *opening, struct err *err)
 {
@@ -212,21 +186,9 @@ static int choose_engine(struct recorder *recorder, struct opening *opening, str
 		.system_wide = target_is_by_cpu(&recorder->target),
 		.waits = profile_types_needs(options->types) & TYPE_SWITCHES,
 	};
-	struct engine_options engine = {
-		.sources = options->events->count,
-		.max_depth = options->max_depth ? options->max_depth : LAYOUT_FRAMES_MAX,
-		.copy_bytes = LAYOUT_COPY_MAX, /* few stacks are copied, so that there is room for all of them */
-		.timeline = options->timeline,
-		.many_processes = target_is_by_cpu(&recorder->target),
-		.python = options->python != INTERPRETED_OFF,
-		.pid_namespace = facts.pid_namespace,
-		.kernel_memory =
-			engine_memory(&facts, options->kernel_memory ? options->kernel_memory : ENGINE_MEMORY_USUAL),
-	};
+	struct engine_options engine =
+		engine_options_of(options, &recorder->target, &opening->shape, &facts, opening->limits.whole_system);
 	struct err refusal = {0};
-	describe_waits(recorder, &opening->shape, &engine.waits);
-	engine_events_describe(options->events, options->timeline || options->wakers, &engine);
-	choose_members(recorder, &opening->limits, !facts.pid_namespace, &engine);
 	if (engine_fits(&facts, &task, &reason)) {
 		if (!engine_open(&recorder->engine, &engine, &refusal)) {
 			if (engine_events_taken(options->events, &engine) && !engine_knows_page_size(&facts))
