@@ -1,4 +1,7 @@
-/* The maps that all programs share. Sizes that depend on the target are set before loading. */
+/*
+ * The maps that all programs share. Sizes that depend on the target are set before loading. wick includes it for the
+ * sizes of their elements.
+ */
 #ifndef WICK_BPF_MAPS_H
 #define WICK_BPF_MAPS_H
 
@@ -57,6 +60,8 @@ struct scratch {
 	struct layout_record record;
 	__u64 addresses[ADDRESSES_MAX];
 };
+
+#ifdef __bpf__
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -174,4 +179,5 @@ static __always_inline struct scratch *scratch_of(__u32 slot)
 	return bpf_map_lookup_elem(&scratches, &slot);
 }
 
+#endif
 #endif

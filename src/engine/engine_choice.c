@@ -2,7 +2,7 @@
 #include "engine/engine_choice.h"
 
 #include "base/memory_limit.h"
-#include "bpf/layout.h"
+#include "bpf/maps.h"
 #include "system/system.h"
 
 #include <inttypes.h>
@@ -12,9 +12,13 @@
 #include <unistd.h>
 
 #define ENGINE_MEMORY_MIN 8u /* MiB, as of --kernel-memory */
-/* What the programs, the smallest maps and wick itself take where a whole system is recorded, in KiB. */
-#define NEEDED_ALWAYS (40u << 10)
-#define NEEDED_PER_CPU 384u
+/* What the programs, the smallest maps and wick itself take where a whole system is recorded. */
+#define NEEDED_ALWAYS ((uint64_t)40 << 20)
+/* Of each CPU: the elements of maps, and the smallest ring with the kernel's own data of events. */
+#define EVENTS_PER_CPU ((uint64_t)64 << 10)
+#define NEEDED_PER_CPU                                                                                              \
+	(LAYOUT_SLOTS * (sizeof(struct scratch) + sizeof(struct layout_copy)) + LAYOUT_STATISTICS * sizeof(__u64) + \
+	 EVENTS_PER_CPU)
 #define INITIAL_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO of the kernel */
 
 /* Debian keeps the release at 6.1.0 and shows elsewhere which patches are in: "… Debian 6.1.129-1 (2025-03-06)". */
@@ -93,7 +97,7 @@ uint32_t engine_memory(const struct engine_facts *facts, uint32_t asked)
 
 static uint64_t needed(const struct engine_facts *facts)
 {
-	return (NEEDED_ALWAYS + (uint64_t)NEEDED_PER_CPU * facts->cpus) << 10;
+	return NEEDED_ALWAYS + NEEDED_PER_CPU * facts->cpus;
 }
 
 bool engine_memory_suffices(const struct engine_facts *facts)

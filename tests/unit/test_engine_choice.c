@@ -1,6 +1,7 @@
 /* When the BPF engine is used, and what is reported if it is not. */
 #include "unit.h"
 
+#include "bpf/maps.h"
 #include "engine/engine_choice.h"
 
 #include <string.h>
@@ -94,8 +95,29 @@ static void what_a_machine_lacks_is_named(void **state)
 	facts.memory_left = 44 << 20;
 	facts.in_cgroup = true;
 	assert_true(engine_memory_suffices(&facts));
-	facts.cpus = 16; /* each has memory of its own */
-	expect_refusal(&facts, NULL, "the cgroup allows 44 MiB more memory, but the BPF engine needs 46 MiB");
+	facts.cpus = 64; /* each has memory of its own */
+	expect_refusal(&facts, NULL, "the cgroup allows 44 MiB more memory, but the BPF engine needs ");
+}
+
+static uint64_t least_memory(unsigned cpus)
+{
+	struct engine_facts facts = good();
+	facts.cpus = cpus;
+	uint64_t step = (uint64_t)1 << 40, least = 0;
+	for (; step; step /= 2) {
+		facts.memory_left = least + step - 1;
+		least += engine_memory_suffices(&facts) ? 0 : step;
+	}
+	return least;
+}
+
+static void each_cpu_needs_what_its_elements_of_maps_take(void **state)
+{
+	(void)state;
+	uint64_t per_cpu = (least_memory(1001) - least_memory(1)) / 1000;
+	uint64_t elements = LAYOUT_SLOTS * (sizeof(struct scratch) + sizeof(struct layout_copy));
+	assert_in_range(per_cpu, elements, elements + (128 << 10));
+	assert_int_equal(least_memory(0), 40 << 20);
 }
 
 static void memory_of_the_engine_is_a_part_of_what_is_left(void **state)
@@ -139,6 +161,7 @@ int main(void)
 		cmocka_unit_test(root_on_a_new_kernel_has_the_engine),
 		cmocka_unit_test(old_kernels_and_those_that_freeze_are_left_alone),
 		cmocka_unit_test(what_a_machine_lacks_is_named),
+		cmocka_unit_test(each_cpu_needs_what_its_elements_of_maps_take),
 		cmocka_unit_test(memory_of_the_engine_is_a_part_of_what_is_left),
 		cmocka_unit_test(what_the_engine_cannot_record_is_named),
 	};
