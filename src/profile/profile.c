@@ -1,7 +1,7 @@
 /* Interns strings, functions, frames, stacks and threads, and adds samples. */
 #include "profile/profile.h"
 
-#include "base/hash.h"
+#include "profile/intern.h"
 
 const char *frame_kind_name(enum frame_kind kind)
 {
@@ -144,12 +144,8 @@ stack_id profile_stack(struct profile *profile, stack_id parent, frame_id frame)
 	if (profile->stacks[first].frame == frame)
 		return first;
 	index_stacks(profile);
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&profile->stack_map, hash_pair(parent, frame), &probe); i != INDEX_NONE;
-	     i = index_map_next(&profile->stack_map, &probe))
-		if (profile->stacks[i].parent == parent && profile->stacks[i].frame == frame)
-			return i;
-	return profile_new_stack(profile, parent, frame);
+	stack_id known = intern_find_stack(profile->stacks, &profile->stack_map, parent, frame);
+	return known != INDEX_NONE ? known : profile_new_stack(profile, parent, frame);
 }
 
 void profile_stack_prefetch(const struct profile *profile, stack_id parent, frame_id frame)
@@ -198,19 +194,9 @@ stack_id profile_path(struct profile *profile, const frame_id *innermost_first, 
 
 thread_id profile_thread(struct profile *profile, struct thread thread)
 {
-	uint64_t hash = hash_mix(hash_pair((uint32_t)thread.pid, (uint32_t)thread.tid), thread.comm ^ HASH_K2);
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&profile->thread_map, hash, &probe); i != INDEX_NONE;
-	     i = index_map_next(&profile->thread_map, &probe)) {
-		const struct thread *other = &profile->threads[i];
-		if (other->pid == thread.pid && other->tid == thread.tid && other->comm == thread.comm)
-			return i;
-	}
-	MEM_ROOM(profile->threads, profile->thread_count, profile->thread_capacity);
-	thread_id id = (thread_id)profile->thread_count++;
-	profile->threads[id] = thread;
-	index_map_insert(&profile->thread_map, hash, id);
-	return id;
+	return intern_thread((struct intern_threads){&profile->threads, &profile->thread_count,
+						     &profile->thread_capacity, &profile->thread_map},
+			     thread);
 }
 
 value_id profile_value(struct profile *profile, const char *name, const char *unit)
@@ -253,12 +239,6 @@ void profile_add(struct profile *profile, thread_id thread, stack_id stack, valu
 	profile_add_sum(profile, (struct sample){weight, thread, stack, value, 1});
 }
 
-static uint64_t hash_sample(const struct sample *sample, label_set_id labels)
-{
-	uint64_t kind = (uint64_t)labels << 32 | sample->value;
-	return hash_mix(hash_pair(sample->thread, sample->stack), kind ^ HASH_K2);
-}
-
 static void append_sample(struct profile *profile, struct sample sample, label_set_id labels)
 {
 	MEM_ROOM(profile->samples, profile->sample_count, profile->sample_capacity);
@@ -274,40 +254,11 @@ void profile_new_sample(struct profile *profile, struct sample sample)
 	append_sample(profile, sample, LABEL_SET_EMPTY);
 }
 
-static void index_samples(struct profile *profile)
-{
-	struct index_map *map = &profile->sample_map;
-	while (map->count < profile->sample_count)
-		index_map_insert(
-			map, hash_sample(&profile->samples[map->count], label_column_get(&profile->labels, map->count)),
-			map->count);
-}
-
-static bool is_same(const struct profile *profile, uint32_t index, const struct sample *b, label_set_id labels)
-{
-	const struct sample *a = &profile->samples[index];
-	return a->stack == b->stack && a->thread == b->thread && a->value == b->value &&
-	       label_column_get(&profile->labels, index) == labels;
-}
-
-/* Most stacks have samples of one thread and one value type, which are found without the hash table. */
 static struct sample *find_equal(struct profile *profile, const struct sample *sought, label_set_id labels)
 {
-	uint32_t *last = &profile->stacks[sought->stack].last_sample;
-	if (!*last)
-		return NULL;
-	if (*last <= profile->sample_count && is_same(profile, *last - 1, sought, labels))
-		return &profile->samples[*last - 1];
-	index_samples(profile);
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&profile->sample_map, hash_sample(sought, labels), &probe); i != INDEX_NONE;
-	     i = index_map_next(&profile->sample_map, &probe)) {
-		if (is_same(profile, i, sought, labels)) {
-			*last = i + 1;
-			return &profile->samples[i];
-		}
-	}
-	return NULL;
+	struct intern_samples samples = {profile->samples, profile->sample_count, &profile->labels,
+					 &profile->sample_map, profile->stacks};
+	return intern_find_sample(samples, sought, labels);
 }
 
 void profile_add_labeled(struct profile *profile, struct sample sum, label_set_id labels)

@@ -2,6 +2,7 @@
 #include "trace/trace.h"
 
 #include "base/hash.h"
+#include "profile/intern.h"
 
 #include <string.h>
 
@@ -84,32 +85,19 @@ stack_id trace_stack(struct trace *trace, stack_id parent, trace_frame_id frame)
 	}
 	if (trace->stacks[first].frame == frame)
 		return first;
-	uint64_t hash = hash_pair(parent, frame);
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&trace->stack_map, hash, &probe); i != INDEX_NONE;
-	     i = index_map_next(&trace->stack_map, &probe))
-		if (trace->stacks[i].parent == parent && trace->stacks[i].frame == frame)
-			return i;
-	stack_id id = new_stack(trace, parent, frame);
-	index_map_insert(&trace->stack_map, hash, id);
+	stack_id id = intern_find_stack(trace->stacks, &trace->stack_map, parent, frame);
+	if (id == INDEX_NONE) {
+		id = new_stack(trace, parent, frame);
+		index_map_insert(&trace->stack_map, hash_pair(parent, frame), id);
+	}
 	return id;
 }
 
 thread_id trace_thread(struct trace *trace, struct thread thread)
 {
-	uint64_t hash = hash_mix(hash_pair((uint32_t)thread.pid, (uint32_t)thread.tid), thread.comm ^ HASH_K2);
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&trace->thread_map, hash, &probe); i != INDEX_NONE;
-	     i = index_map_next(&trace->thread_map, &probe)) {
-		const struct thread *known = &trace->threads[i];
-		if (known->comm == thread.comm && known->pid == thread.pid && known->tid == thread.tid)
-			return i;
-	}
-	MEM_ROOM(trace->threads, trace->thread_count, trace->thread_capacity);
-	thread_id id = (thread_id)trace->thread_count++;
-	trace->threads[id] = thread;
-	index_map_insert(&trace->thread_map, hash, id);
-	return id;
+	return intern_thread((struct intern_threads){&trace->threads, &trace->thread_count, &trace->thread_capacity,
+						     &trace->thread_map},
+			     thread);
 }
 
 value_id trace_value(struct trace *trace, const char *name, const char *unit, uint64_t seen)
@@ -133,42 +121,11 @@ label_set_id trace_label_set(struct trace *trace, const struct label *labels, si
 	return label_sets_add(&trace->label_sets, &trace->strings, labels, count);
 }
 
-static uint64_t hash_sample(const struct sample *sample, label_set_id labels)
-{
-	return hash_mix(hash_pair(sample->thread, sample->stack), ((uint64_t)labels << 32 | sample->value) ^ HASH_K2);
-}
-
-static bool counts_the_same(const struct trace *trace, uint32_t index, const struct sample *sample, label_set_id labels)
-{
-	const struct sample *known = &trace->samples[index];
-	return known->stack == sample->stack && known->thread == sample->thread && known->value == sample->value &&
-	       label_column_get(&trace->labels, index) == labels;
-}
-
-static void index_samples(struct trace *trace)
-{
-	struct index_map *map = &trace->sample_map;
-	for (uint32_t i = map->count; i < trace->sample_count; i++)
-		index_map_insert(map, hash_sample(&trace->samples[i], label_column_get(&trace->labels, i)), i);
-}
-
-/* Most stacks have samples of one thread and one event: the last one is compared before anything is indexed. */
 static struct sample *find_sample(struct trace *trace, const struct sample *sample, label_set_id labels)
 {
-	uint32_t *last = &trace->stacks[sample->stack].last_sample;
-	if (!*last)
-		return NULL;
-	if (counts_the_same(trace, *last - 1, sample, labels))
-		return &trace->samples[*last - 1];
-	index_samples(trace);
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&trace->sample_map, hash_sample(sample, labels), &probe); i != INDEX_NONE;
-	     i = index_map_next(&trace->sample_map, &probe))
-		if (counts_the_same(trace, i, sample, labels)) {
-			*last = i + 1;
-			return &trace->samples[i];
-		}
-	return NULL;
+	struct intern_samples samples = {trace->samples, trace->sample_count, &trace->labels, &trace->sample_map,
+					 trace->stacks};
+	return intern_find_sample(samples, sample, labels);
 }
 
 void trace_add(struct trace *trace, struct sample sample, label_set_id labels)

@@ -99,22 +99,30 @@ static bool step_to(struct walk *walk, uint64_t cfa, uint64_t fp, uint64_t ra)
 	return true;
 }
 
+/* To a frame whose registers were saved at these addresses. Its stack is another one, which may lie anywhere. */
+static bool step_saved(struct walk *walk, uint64_t ip_at, uint64_t sp_at, uint64_t fp_at, enum unwind_end unreadable)
+{
+	uint64_t sp, fp, ip;
+	if (!unwind_read(walk->space, ip_at, &ip) || !unwind_read(walk->space, sp_at, &sp) ||
+	    !unwind_read(walk->space, fp_at, &fp))
+		return walk_stop(walk, unreadable);
+	if (!may_move(walk, sp, true))
+		return false;
+	walk->registers.known = 0;
+	return step_to(walk, sp, fp, ip);
+}
+
 static bool step_signal(struct walk *walk)
 {
 	const struct arch *arch = walk->place.table->arch;
-	uint64_t from = walk->registers.sp, sp, fp, ip;
-	if (!unwind_read(walk->space, from + (uint64_t)arch->signal_ip, &ip) ||
-	    !unwind_read(walk->space, from + (uint64_t)arch->signal_sp, &sp) ||
-	    !unwind_read(walk->space, from + (uint64_t)arch->signal_fp, &fp))
-		return walk_stop(walk, UNWIND_NO_MEMORY);
-	if (!may_move(walk, sp, true)) /* from a stack of its own, which may lie anywhere */
+	uint64_t from = walk->registers.sp;
+	if (!step_saved(walk, from + (uint64_t)arch->signal_ip, from + (uint64_t)arch->signal_sp,
+			from + (uint64_t)arch->signal_fp, UNWIND_NO_MEMORY))
 		return false;
-	walk->registers.known = 0;
 	if (arch->links &&
 	    unwind_read(walk->space, from + (uint64_t)arch->signal_link, &walk->registers.other[arch->dwarf_ra]))
 		walk->registers.known = 1u << arch->dwarf_ra;
 	walk->go = 0;
-	step_to(walk, sp, fp, ip);
 	walk->exact = true;
 	return true;
 }
@@ -126,7 +134,7 @@ static bool step_signal(struct walk *walk)
 static bool step_go(struct walk *walk, struct go_offsets offsets)
 {
 	const struct unwind_space *space = walk->space;
-	uint64_t m, first, goroutine, sp, ip, fp;
+	uint64_t m, first, goroutine;
 	if (!walk->go)
 		return walk_stop(walk, UNWIND_COMPLETE);
 	if (!unwind_read(space, walk->go + offsets.m, &m) || !unwind_read(space, m, &first))
@@ -137,13 +145,8 @@ static bool step_go(struct walk *walk, struct go_offsets offsets)
 		return walk_stop(walk, UNWIND_OTHER_STACK);
 	if (!goroutine)
 		return walk_stop(walk, UNWIND_COMPLETE);
-	if (!unwind_read(space, goroutine + offsets.sp, &sp) || !unwind_read(space, goroutine + offsets.sp + 8, &ip) ||
-	    !unwind_read(space, goroutine + offsets.fp, &fp))
-		return walk_stop(walk, UNWIND_OTHER_STACK);
-	if (!may_move(walk, sp, true))
-		return false;
-	walk->registers.known = 0;
-	return step_to(walk, sp, fp, ip);
+	return step_saved(walk, goroutine + offsets.sp + 8, goroutine + offsets.sp, goroutine + offsets.fp,
+			  UNWIND_OTHER_STACK);
 }
 
 static bool stop_by(struct walk *walk, enum expression_result result)
