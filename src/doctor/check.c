@@ -1,6 +1,7 @@
 /* The checks of the kernel, its settings and privileges, one function per row. */
 #include "doctor/check.h"
 
+#include "arch/native.h"
 #include "base/directory.h"
 #include "engine/engine_choice.h"
 #include "symbol/symbol_advice.h"
@@ -51,7 +52,7 @@ static struct perf_event_attr cycles(void)
 
 bool check_can_record(const struct system *system)
 {
-	return try_own_process(system) == 0;
+	return ARCH_RECORDS && try_own_process(system) == 0;
 }
 
 /* --- the questions --- */
@@ -69,6 +70,14 @@ static void as_root(const struct system *system, struct check_result *result)
 		return;
 	result->now = denied_step(system);
 	result->forever = "";
+}
+
+static void architecture(const struct system *system, struct check_result *result)
+{
+	(void)system;
+	buf_str(&result->state, ARCH_NATIVE.name);
+	if (ARCH_RECORDS)
+		ok(result);
 }
 
 static void kernel(const struct system *system, struct check_result *result)
@@ -446,6 +455,8 @@ static const struct check_row {
 	enum check_verdict verdict; /* unless the function finds it ok or otherwise */
 	const char *limits, *now, *forever;
 } rows[] = {
+	{"architecture", architecture, CHECK_BAD, "recording is not implemented here",
+	 "record with perf; wick reads its perf.data", ""},
 	{"kernel", kernel, CHECK_WARN, "the BPF engine needs 5.15, build IDs of mappings need 5.12", "",
 	 "install kernel 5.15 or later"},
 	{"own processes", own_processes, CHECK_BAD, "nothing can be recorded",

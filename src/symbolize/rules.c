@@ -133,7 +133,7 @@ const struct frame_rule *frame_rule(enum trace_kind kind)
 		[TRACE_PYTHON] = {name_interpreted, FRAME_PYTHON, .text = "[python frame]"},
 		[TRACE_JAVA] = {name_interpreted, FRAME_UNKNOWN, .text = "[java frame]"},
 		[TRACE_NODE] = {name_interpreted, FRAME_UNKNOWN, .text = "[node frame]"},
-		[TRACE_TEXT] = {name_text, FRAME_UNKNOWN},
+		[TRACE_TEXT] = {name_text, FRAME_UNKNOWN, .in_module = false},
 		[TRACE_TRUNCATED] = {name_kind, FRAME_UNKNOWN, .text = "[truncated]"},
 	};
 	return &rules[kind];

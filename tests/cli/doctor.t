@@ -1,7 +1,7 @@
 What this system lets wick record. What it says depends on the machine, so here is only its shape.
 
   $ wick doctor | grep -cE '^(ok  |warn|bad )  [A-Za-z]'
-  17
+  18
   $ wick doctor >said && test -s said && grep -v '^ok' said | grep -vc ' — '
   0
   [1]
@@ -13,7 +13,7 @@ JSON for scripts.
 
 needs: node
   $ wick doctor --json >d.json; node -p 'd = JSON.parse(fs.readFileSync("d.json")); d.checks.length + " " + d.modules.length'
-  17 0
+  18 0
   $ node -p 'Object.keys(JSON.parse(fs.readFileSync("d.json")).checks[0]).sort().join(" ")'
   limits name permanently state until_reboot verdict
 
