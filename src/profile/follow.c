@@ -3,96 +3,95 @@
 
 void profile_follower_release(struct profile_follower *follower)
 {
-	free(follower->strings);
-	free(follower->functions);
-	free(follower->frames);
-	free(follower->stacks);
-	free(follower->threads);
-	free(follower->values);
-	free(follower->labels);
+	struct followed *all[] = {&follower->strings, &follower->functions, &follower->frames, &follower->stacks,
+				  &follower->threads, &follower->values,    &follower->labels};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		free(all[i]->ids);
 	*follower = (struct profile_follower){0};
 }
 
-#define ROOM(follower, items, capacity, want) \
-	((follower)->items =                  \
-		 mem_grow((follower)->items, &(follower)->capacity, (size_t)(want), sizeof *(follower)->items))
+void follow_strings(struct followed *strings, struct strpool *into, const struct strpool *from)
+{
+	followed_room(strings, from->count);
+	for (; strings->count < from->count; strings->count++) {
+		const struct strpool_entry *entry = &from->entries[strings->count];
+		strings->ids[strings->count] = strpool_add(into, entry->text, entry->length);
+	}
+}
+
+void follow_label_sets(struct followed *labels, struct label_sets *into, struct strpool *into_strings,
+		       const struct label_sets *from, const struct strpool *from_strings)
+{
+	followed_room(labels, label_sets_count(from));
+	for (; labels->count < label_sets_count(from); labels->count++)
+		labels->ids[labels->count] =
+			label_sets_copy(into, into_strings, from, from_strings, (label_set_id)labels->count);
+}
 
 static void follow_functions(struct profile_follower *to, struct profile *into, const struct profile *from)
 {
-	ROOM(to, strings, string_capacity, from->strings.count);
-	for (; to->string_count < from->strings.count; to->string_count++) {
-		const struct strpool_entry *entry = &from->strings.entries[to->string_count];
-		to->strings[to->string_count] = profile_string(into, entry->text, entry->length);
-	}
-	ROOM(to, functions, function_capacity, from->function_count);
-	for (; to->function_count < from->function_count; to->function_count++) {
-		const struct function *function = &from->functions[to->function_count];
-		to->functions[to->function_count] =
+	follow_strings(&to->strings, &into->strings, &from->strings);
+	followed_room(&to->functions, from->function_count);
+	for (; to->functions.count < from->function_count; to->functions.count++) {
+		const struct function *function = &from->functions[to->functions.count];
+		to->functions.ids[to->functions.count] =
 			profile_function(into, (struct function){
-						       .name = to->strings[function->name],
-						       .module = to->strings[function->module],
-						       .file = to->strings[function->file],
+						       .name = to->strings.ids[function->name],
+						       .module = to->strings.ids[function->module],
+						       .file = to->strings.ids[function->file],
 					       });
 	}
 }
 
 static void follow_threads(struct profile_follower *to, struct profile *into, const struct profile *from)
 {
-	ROOM(to, threads, thread_capacity, from->thread_count);
-	for (; to->thread_count < from->thread_count; to->thread_count++) {
-		struct thread thread = from->threads[to->thread_count];
-		thread.comm = to->strings[thread.comm];
-		to->threads[to->thread_count] = to->thread_count == THREAD_UNKNOWN ? THREAD_UNKNOWN :
-										     profile_thread(into, thread);
+	followed_room(&to->threads, from->thread_count);
+	for (; to->threads.count < from->thread_count; to->threads.count++) {
+		struct thread thread = from->threads[to->threads.count];
+		thread.comm = to->strings.ids[thread.comm];
+		to->threads.ids[to->threads.count] = to->threads.count == THREAD_UNKNOWN ? THREAD_UNKNOWN :
+											   profile_thread(into, thread);
 	}
 }
 
 static void follow_frames(struct profile_follower *to, struct profile *into, const struct profile *from)
 {
 	follow_functions(to, into, from);
-	ROOM(to, frames, frame_capacity, from->frame_count);
-	for (; to->frame_count < from->frame_count; to->frame_count++) {
-		struct frame frame = from->frames[to->frame_count];
-		frame.function = to->functions[frame.function];
-		to->frames[to->frame_count] = profile_frame(into, frame);
+	followed_room(&to->frames, from->frame_count);
+	for (; to->frames.count < from->frame_count; to->frames.count++) {
+		struct frame frame = from->frames[to->frames.count];
+		frame.function = to->functions.ids[frame.function];
+		to->frames.ids[to->frames.count] = profile_frame(into, frame);
 	}
 }
 
 static void follow_stacks(struct profile_follower *to, struct profile *into, const struct profile *from)
 {
-	ROOM(to, stacks, stack_capacity, from->stack_count);
-	for (; to->stack_count < from->stack_count; to->stack_count++) {
-		const struct stack *stack = &from->stacks[to->stack_count];
+	followed_room(&to->stacks, from->stack_count);
+	for (; to->stacks.count < from->stack_count; to->stacks.count++) {
+		const struct stack *stack = &from->stacks[to->stacks.count];
 		const struct stack *ahead = stack + STACKS_AHEAD;
-		if (to->stack_count + STACKS_AHEAD < from->stack_count && ahead->parent < to->stack_count)
-			profile_stack_prefetch(into, to->stacks[ahead->parent], to->frames[ahead->frame]);
-		to->stacks[to->stack_count] =
-			to->stack_count == STACK_ROOT ?
+		if (to->stacks.count + STACKS_AHEAD < from->stack_count && ahead->parent < to->stacks.count)
+			profile_stack_prefetch(into, to->stacks.ids[ahead->parent], to->frames.ids[ahead->frame]);
+		to->stacks.ids[to->stacks.count] =
+			to->stacks.count == STACK_ROOT ?
 				STACK_ROOT :
-				profile_stack(into, to->stacks[stack->parent], to->frames[stack->frame]);
+				profile_stack(into, to->stacks.ids[stack->parent], to->frames.ids[stack->frame]);
 	}
 }
 
 static void follow_values(struct profile_follower *to, struct profile *into, const struct profile *from)
 {
-	ROOM(to, values, value_capacity, from->value_count);
-	for (; to->value_count < from->value_count; to->value_count++) {
-		const struct value_type *type = &from->values[to->value_count];
+	followed_room(&to->values, from->value_count);
+	for (; to->values.count < from->value_count; to->values.count++) {
+		const struct value_type *type = &from->values[to->values.count];
 		value_id id = profile_value(into, profile_text(from, type->name), profile_text(from, type->unit));
-		to->values[to->value_count] = id;
+		to->values.ids[to->values.count] = id;
 		profile_set_decimals(into, id, type->decimals);
 		struct value_type *met = &into->values[id];
 		if (type->first_seen < met->first_seen)
 			met->first_seen = type->first_seen;
 	}
-}
-
-static void follow_labels(struct profile_follower *to, struct profile *into, const struct profile *from)
-{
-	ROOM(to, labels, label_capacity, label_sets_count(&from->label_sets));
-	for (; to->label_count < label_sets_count(&from->label_sets); to->label_count++)
-		to->labels[to->label_count] = label_sets_copy(&into->label_sets, &into->strings, &from->label_sets,
-							      &from->strings, (label_set_id)to->label_count);
 }
 
 void profile_follow_names(struct profile_follower *follower, struct profile *into, const struct profile *from)
@@ -101,5 +100,5 @@ void profile_follow_names(struct profile_follower *follower, struct profile *int
 	follow_threads(follower, into, from);
 	follow_stacks(follower, into, from);
 	follow_values(follower, into, from);
-	follow_labels(follower, into, from);
+	follow_label_sets(&follower->labels, &into->label_sets, &into->strings, &from->label_sets, &from->strings);
 }

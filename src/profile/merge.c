@@ -48,23 +48,23 @@ void profile_merge(struct profile *into, const struct profile *from)
 {
 	struct profile_follower to = {0};
 	profile_follow_names(&to, into, from);
-	count_values(into, from, to.values);
+	count_values(into, from, to.values.ids);
 	for (size_t i = 0; i < from->sample_count; i++) {
 		const struct sample *sample = &from->samples[i];
-		value_id value = to.values[sample->value];
+		value_id value = to.values.ids[sample->value];
 		int64_t weight = rescaled(into, sample->weight, from->values[sample->value].decimals,
 					  into->values[value].decimals);
 		struct sample translated = {
 			.weight = weight,
-			.thread = to.threads[sample->thread],
-			.stack = to.stacks[sample->stack],
+			.thread = to.threads.ids[sample->thread],
+			.stack = to.stacks.ids[sample->stack],
 			.value = value,
 			.count = sample->count,
 		};
-		label_set_id labels = to.labels[label_column_get(&from->labels, i)];
+		label_set_id labels = to.labels.ids[label_column_get(&from->labels, i)];
 		profile_add_timed(into, translated, labels, profile_sample_time(from, i));
 	}
-	merge_quality(into, from, to.strings);
+	merge_quality(into, from, to.strings.ids);
 	extent_add(&into->extent, &from->extent);
 	into->differential |= from->differential;
 	profile_follower_release(&to);

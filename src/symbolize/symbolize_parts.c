@@ -178,7 +178,7 @@ void symbolize_traces(struct profile *profile, struct trace *const *traces, size
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			trace_follow_frames(&parts.followers[i], traces[0], traces[i]);
-		parts.walked[i] = (struct walked){.trace = traces[i], .frames = parts.followers[i].frames};
+		parts.walked[i] = (struct walked){.trace = traces[i], .frames = parts.followers[i].frames.ids};
 	}
 	symbolize(&parts);
 	for (size_t i = 0; i < count; i++) {

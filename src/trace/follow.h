@@ -5,19 +5,13 @@
 #ifndef WICK_TRACE_FOLLOW_H
 #define WICK_TRACE_FOLLOW_H
 
+#include "profile/follow.h"
 #include "profile/sample_list.h"
 #include "trace/trace.h"
 
-/* Each array is indexed by ids of the followed trace and holds ids of the other one. Zero-initialized is empty. */
+/* Zero-initialized is empty. */
 struct trace_follower {
-	str_id *strings;
-	trace_frame_id *frames;
-	stack_id *stacks;
-	thread_id *threads;
-	value_id *values;
-	label_set_id *labels;
-	size_t string_count, frame_count, stack_count, thread_count, value_count, label_count;
-	size_t string_capacity, frame_capacity, stack_capacity, thread_capacity, value_capacity, label_capacity;
+	struct followed strings, frames, stacks, threads, values, labels;
 	struct sample *seen; /* what was already given of each sample */
 	size_t seen_count, seen_capacity;
 };

@@ -286,7 +286,7 @@ static void followed_frames_have_the_ids_of_the_other_trace(void **state)
 		}
 		trace_follow_frames(&follower, &into, &from);
 		for (size_t i = 0; i < from.frame_count; i++) {
-			struct trace_frame frame = from.frames[i], other = into.frames[follower.frames[i]];
+			struct trace_frame frame = from.frames[i], other = into.frames[follower.frames.ids[i]];
 			if (frame.kind == TRACE_TEXT) {
 				assert_string_equal(trace_text(&from, (str_id)frame.address),
 						    trace_text(&into, (str_id)other.address));
@@ -315,7 +315,7 @@ static void the_first_event_stays_the_first(void **state)
 	assert_int_equal(trace_value(&trace, "cpu-clock", "ns", 5), clock);
 	assert_int_equal(trace.values[clock].first_seen, 1);
 	trace_follow(&follower, &other, &trace, &news); /* it was earlier than was known */
-	assert_int_equal(other.values[follower.values[clock]].first_seen, 1);
+	assert_int_equal(other.values[follower.values.ids[clock]].first_seen, 1);
 	assert_string_equal(trace_text(&trace, trace.values[clock].unit), "ns");
 	trace_follower_release(&follower);
 	trace_release(&trace);
