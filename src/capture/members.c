@@ -1,7 +1,6 @@
 /* The set of recorded processes or threads, and the choice of samples by it. */
 #include "capture/members.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 
 #include <ctype.h>
@@ -12,25 +11,21 @@
 
 static struct member *find(const struct members *members, int32_t id)
 {
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&members->index, hash_u64((uint32_t)id), &probe); i != INDEX_NONE;
-	     i = index_map_next(&members->index, &probe))
-		if (members->items[i].id == id)
-			return &members->items[i];
-	return NULL;
+	uint32_t at = id_map_find(&members->index, id);
+	return at == INDEX_NONE ? NULL : &members->items[at];
 }
 
 /* A table of indexes forgets nothing, so that it is built again without those that are gone. */
 static void make_room(struct members *members)
 {
 	size_t kept = 0;
-	index_map_clear(&members->index);
+	id_map_clear(&members->index);
 	members->gone = 0;
 	for (size_t i = 0; i < members->count; i++) {
 		if (!members->items[i].threads && !members->items[i].coming)
 			continue;
 		members->items[kept] = members->items[i];
-		index_map_insert(&members->index, hash_u64((uint32_t)members->items[kept].id), (uint32_t)kept);
+		id_map_add(&members->index, members->items[kept].id);
 		members->gone += !members->items[kept++].threads;
 	}
 	members->count = kept;
@@ -47,7 +42,7 @@ static void add(struct members *members, int32_t id, int32_t threads)
 	if (members->gone >= GONE_MIN && members->gone * 2 > members->count)
 		make_room(members);
 	MEM_ROOM(members->items, members->count, members->capacity);
-	index_map_insert(&members->index, hash_u64((uint32_t)id), (uint32_t)members->count);
+	id_map_add(&members->index, id);
 	members->items[members->count++] = (struct member){.id = id, .threads = threads};
 }
 
@@ -84,7 +79,7 @@ void members_init(struct members *members, const struct target *target, const st
 void members_release(struct members *members)
 {
 	free(members->items);
-	index_map_release(&members->index);
+	id_map_release(&members->index);
 	*members = (struct members){0};
 }
 

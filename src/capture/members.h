@@ -6,7 +6,7 @@
 #ifndef WICK_CAPTURE_MEMBERS_H
 #define WICK_CAPTURE_MEMBERS_H
 
-#include "base/index_map.h"
+#include "base/id_map.h"
 #include "capture/events.h"
 #include "capture/tails.h"
 #include "capture/target.h"
@@ -28,7 +28,7 @@ struct members {
 	struct member *items;
 	size_t count, capacity;
 	size_t gone; /* items that are no members any more, or not yet */
-	struct index_map index;
+	struct id_map index; /* of the items */
 };
 
 /*

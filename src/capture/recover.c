@@ -22,25 +22,20 @@
 
 static struct recover_thread *find(const struct recover *recover, int32_t tid)
 {
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&recover->index, hash_u64((uint32_t)tid), &probe); i != INDEX_NONE;
-	     i = index_map_next(&recover->index, &probe))
-		if (recover->threads[i].tid == tid)
-			return &recover->threads[i];
-	return NULL;
+	uint32_t at = id_map_find(&recover->index, tid);
+	return at == INDEX_NONE ? NULL : &recover->threads[at];
 }
 
 /* A table of indexes forgets nothing, so that it is built again without those that are gone. */
 static void make_room(struct recover *recover)
 {
 	size_t kept = 0;
-	index_map_clear(&recover->index);
+	id_map_clear(&recover->index);
 	for (size_t i = 0; i < recover->count; i++) {
 		if (recover->threads[i].gone)
 			continue;
-		recover->threads[kept] = recover->threads[i];
-		index_map_insert(&recover->index, hash_u64((uint32_t)recover->threads[kept].tid), (uint32_t)kept);
-		kept++;
+		id_map_add(&recover->index, recover->threads[i].tid);
+		recover->threads[kept++] = recover->threads[i];
 	}
 	recover->count = kept;
 	recover->gone = 0;
@@ -54,7 +49,7 @@ static struct recover_thread *get(struct recover *recover, int32_t pid, int32_t 
 		if (recover->gone >= GONE_MIN && recover->gone * 2 > recover->count)
 			make_room(recover);
 		MEM_ROOM(recover->threads, recover->count, recover->capacity);
-		index_map_insert(&recover->index, hash_u64((uint32_t)tid), (uint32_t)recover->count);
+		id_map_add(&recover->index, tid);
 		thread = &recover->threads[recover->count++];
 		*thread = (struct recover_thread){.pid = pid, .tid = tid};
 	} else if (thread->gone) { /* another one with its number */
@@ -359,7 +354,7 @@ void recover_connect(struct recover *recover, const struct event_sink *early, co
 void recover_release(struct recover *recover)
 {
 	free(recover->threads);
-	index_map_release(&recover->index);
+	id_map_release(&recover->index);
 	pid_list_release(&recover->list);
 	*recover = (struct recover){0};
 }

@@ -9,7 +9,7 @@
 #ifndef WICK_CAPTURE_RECOVER_H
 #define WICK_CAPTURE_RECOVER_H
 
-#include "base/index_map.h"
+#include "base/id_map.h"
 #include "capture/find.h"
 #include "event/tee.h"
 
@@ -34,7 +34,7 @@ struct recover {
 	struct event_sink in_round, in_sample; /* get what was read */
 	struct recover_thread *threads;
 	size_t count, capacity, gone;
-	struct index_map index;
+	struct id_map index; /* of the threads */
 	uint64_t latest; /* time of the records so far */
 	bool lossy; /* something was dropped */
 	bool ended; /* what is reported from now on is too late to be read again */

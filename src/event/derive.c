@@ -1,8 +1,7 @@
 /* Turns counter values and fields of samples into weights. */
 #include "event/derive.h"
 
-#include "base/hash.h"
-#include "base/index_map.h"
+#include "base/id_map.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -12,9 +11,7 @@ struct derive {
 	struct event_sink next;
 	struct offcpu *offcpu;
 	bool follows; /* switches */
-	int32_t *pids; /* that records mentioned */
-	size_t pid_count, pid_capacity;
-	struct index_map pid_map;
+	struct id_map pids; /* that records mentioned */
 };
 
 struct perf_event_attr derived_attr(enum derived_event event, const struct perf_event_attr *like)
@@ -46,28 +43,19 @@ void derive_free(struct derive *derive)
 	if (!derive)
 		return;
 	offcpu_free(derive->offcpu);
-	index_map_release(&derive->pid_map);
-	free(derive->pids);
+	id_map_release(&derive->pids);
 	free(derive);
 }
 
 static bool is_known(const struct derive *derive, int32_t pid)
 {
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&derive->pid_map, hash_u64((uint32_t)pid), &probe); i != INDEX_NONE;
-	     i = index_map_next(&derive->pid_map, &probe))
-		if (derive->pids[i] == pid)
-			return true;
-	return false;
+	return id_map_find(&derive->pids, pid) != INDEX_NONE;
 }
 
 static void make_known(struct derive *derive, int32_t pid)
 {
-	if (is_known(derive, pid))
-		return;
-	MEM_ROOM(derive->pids, derive->pid_count, derive->pid_capacity);
-	derive->pids[derive->pid_count] = pid;
-	index_map_insert(&derive->pid_map, hash_u64((uint32_t)pid), (uint32_t)derive->pid_count++);
+	if (!is_known(derive, pid))
+		id_map_add(&derive->pids, pid);
 }
 
 static int give(struct derive *derive, const struct event_sample *sample)

@@ -2,8 +2,7 @@
 #include "event/offcpu.h"
 
 #include "base/buf.h"
-#include "base/hash.h"
-#include "base/index_map.h"
+#include "base/id_map.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -41,7 +40,7 @@ struct offcpu {
 	const struct event_sink *next;
 	struct waiter *items;
 	size_t count, capacity;
-	struct index_map map;
+	struct id_map map; /* of the items */
 	uint64_t began, latest;
 	size_t held;
 	struct offcpu_counts counts;
@@ -66,7 +65,7 @@ void offcpu_free(struct offcpu *offcpu)
 		buf_release(&offcpu->items[i].waker.bytes);
 	}
 	free(offcpu->items);
-	index_map_release(&offcpu->map);
+	id_map_release(&offcpu->map);
 	free(offcpu);
 }
 
@@ -93,18 +92,15 @@ static struct waiter *waiter_of(struct offcpu *offcpu, int32_t pid, int32_t tid,
 {
 	if (tid <= 0 || (offcpu->options.except_pid && pid == offcpu->options.except_pid))
 		return NULL;
-	uint64_t hash = hash_u64((uint32_t)tid);
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&offcpu->map, hash, &probe); i != INDEX_NONE;
-	     i = index_map_next(&offcpu->map, &probe))
-		if (offcpu->items[i].tid == tid)
-			return &offcpu->items[i];
+	uint32_t at = id_map_find(&offcpu->map, tid);
+	if (at != INDEX_NONE)
+		return &offcpu->items[at];
 	if (!add)
 		return NULL;
 	MEM_ROOM(offcpu->items, offcpu->count, offcpu->capacity);
-	struct waiter *waiter = &offcpu->items[offcpu->count];
+	struct waiter *waiter = &offcpu->items[offcpu->count++];
 	*waiter = (struct waiter){.pid = pid, .tid = tid};
-	index_map_insert(&offcpu->map, hash, (uint32_t)offcpu->count++);
+	id_map_add(&offcpu->map, tid);
 	return waiter;
 }
 

@@ -34,19 +34,15 @@ void live_files_release(struct live_files *files)
 	}
 	free(files->held);
 	free(files->pids);
-	index_map_release(&files->pid_map);
+	id_map_release(&files->pid_map);
 	index_map_release(&files->file_map);
 	roots_release(&files->roots);
 }
 
 static struct live_root *known_root(struct live_files *files, int32_t pid)
 {
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&files->pid_map, hash_u64((uint32_t)pid), &probe); i != INDEX_NONE;
-	     i = index_map_next(&files->pid_map, &probe))
-		if (files->pids[i].pid == pid)
-			return &files->pids[i];
-	return NULL;
+	uint32_t at = id_map_find(&files->pid_map, pid);
+	return at == INDEX_NONE ? NULL : &files->pids[at];
 }
 
 static bool is_gone(int32_t pid)
@@ -65,9 +61,9 @@ const char *live_files_root(struct live_files *files, int32_t pid)
 	if (!known) {
 		if (files->pid_count >= ROOTS_KEPT) {
 			files->pid_count = 0;
-			index_map_clear(&files->pid_map);
+			id_map_clear(&files->pid_map);
 		}
-		index_map_insert(&files->pid_map, hash_u64((uint32_t)pid), (uint32_t)files->pid_count);
+		id_map_add(&files->pid_map, pid);
 		MEM_ROOM(files->pids, files->pid_count, files->pid_capacity);
 		known = &files->pids[files->pid_count++];
 		*known = (struct live_root){.pid = pid, .root = root};

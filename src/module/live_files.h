@@ -5,7 +5,7 @@
 #ifndef WICK_MODULE_LIVE_FILES_H
 #define WICK_MODULE_LIVE_FILES_H
 
-#include "base/index_map.h"
+#include "base/id_map.h"
 #include "object/build_id.h"
 #include "process/roots.h"
 
@@ -35,7 +35,7 @@ struct live_files {
 	struct roots roots;
 	struct live_root *pids;
 	size_t pid_count, pid_capacity;
-	struct index_map pid_map;
+	struct id_map pid_map;
 	struct live_file *files;
 	size_t file_count, file_capacity;
 	struct index_map file_map;

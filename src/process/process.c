@@ -25,24 +25,14 @@ void processes_release(struct processes *processes)
 	strpool_release(&processes->strings);
 	free(processes->items);
 	free(processes->threads);
-	index_map_release(&processes->map);
+	id_map_release(&processes->map);
 	index_map_release(&processes->thread_map);
-}
-
-static uint64_t hash_pid(int32_t pid)
-{
-	return hash_u64((uint32_t)pid);
 }
 
 static struct process *find_process(const struct processes *processes, int32_t pid)
 {
-	struct index_probe probe;
-	uint64_t hash = hash_pid(pid);
-	for (uint32_t i = index_map_first(&processes->map, hash, &probe); i != INDEX_NONE;
-	     i = index_map_next(&processes->map, &probe))
-		if (processes->items[i].pid == pid)
-			return &processes->items[i];
-	return NULL;
+	uint32_t at = id_map_find(&processes->map, pid);
+	return at == INDEX_NONE ? NULL : &processes->items[at];
 }
 
 static struct process *get_process(struct processes *processes, int32_t pid)
@@ -51,9 +41,9 @@ static struct process *get_process(struct processes *processes, int32_t pid)
 	if (process)
 		return process;
 	MEM_ROOM(processes->items, processes->count, processes->capacity);
-	process = &processes->items[processes->count];
+	process = &processes->items[processes->count++];
 	*process = (struct process){.pid = pid};
-	index_map_insert(&processes->map, hash_pid(pid), (uint32_t)processes->count++);
+	id_map_add(&processes->map, pid);
 	return process;
 }
 
@@ -189,14 +179,14 @@ static bool ended_before(uint64_t ended, uint64_t time)
 static void forget_processes(struct processes *processes, uint64_t before)
 {
 	size_t kept = 0;
-	index_map_clear(&processes->map);
+	id_map_clear(&processes->map);
 	for (size_t i = 0; i < processes->count; i++) {
 		struct process process = processes->items[i];
 		if (ended_before(process.ended, before) && is_gone(process.pid)) {
 			map_set_release(process.maps);
 			continue;
 		}
-		index_map_insert(&processes->map, hash_pid(process.pid), (uint32_t)kept);
+		id_map_add(&processes->map, process.pid);
 		processes->items[kept++] = process;
 	}
 	processes->count = kept;

@@ -8,7 +8,7 @@
 #ifndef WICK_PROCESS_PROCESS_H
 #define WICK_PROCESS_PROCESS_H
 
-#include "base/index_map.h"
+#include "base/id_map.h"
 #include "base/strpool.h"
 #include "object/elf.h"
 
@@ -85,7 +85,7 @@ struct processes {
 	struct strpool strings;
 	struct process *items;
 	size_t count, capacity;
-	struct index_map map;
+	struct id_map map; /* of the items */
 	struct thread_name *threads;
 	size_t thread_count, thread_capacity;
 	struct index_map thread_map;
