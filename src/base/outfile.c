@@ -180,6 +180,12 @@ void outfile_add(struct outfile *out, const void *bytes, size_t count)
 		buf_add(&out->pending, bytes, count);
 }
 
+void outfile_move(struct outfile *out, struct buf *text)
+{
+	outfile_add(out, text->data, text->size);
+	buf_clear(text);
+}
+
 void outfile_rewrite(struct outfile *out, uint64_t offset, const void *bytes, size_t count)
 {
 	flush(out);

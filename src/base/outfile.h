@@ -52,6 +52,8 @@ int outfile_open_part(struct outfile *out, const struct outfile_place *place, co
 void outfile_open_stderr(struct outfile *out);
 /* Do not fail: a failure is kept and reported by outfile_commit(). */
 void outfile_add(struct outfile *out, const void *bytes, size_t count);
+/* Adds the text and clears it. */
+void outfile_move(struct outfile *out, struct buf *text);
 void outfile_printf(struct outfile *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline void outfile_str(struct outfile *out, const char *text)
 {

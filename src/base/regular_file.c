@@ -49,3 +49,18 @@ int regular_file_open_of(const char *path, uid_t user, struct stat *ret_status)
 	close(fd);
 	return -EPERM;
 }
+
+bool regular_file_read(int fd, uint64_t offset, void *out, size_t size)
+{
+	for (uint8_t *at = out; size;) {
+		ssize_t got = pread(fd, at, size, (off_t)offset);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		at += got;
+		offset += (uint64_t)got;
+		size -= (size_t)got;
+	}
+	return true;
+}

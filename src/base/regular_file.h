@@ -6,6 +6,8 @@
 #define WICK_BASE_REGULAR_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 /*
@@ -19,5 +21,7 @@ int regular_file_open(const char *path, bool links, struct stat *ret_status);
  * -EPERM: it belongs to someone else.
  */
 int regular_file_open_of(const char *path, uid_t user, struct stat *ret_status);
+/* Reads all of the bytes at an offset; false when there are fewer, or with errno. */
+bool regular_file_read(int fd, uint64_t offset, void *out, size_t size);
 
 #endif

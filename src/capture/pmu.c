@@ -2,6 +2,7 @@
 #include "capture/pmu.h"
 
 #include "symbol/elf_symbols.h"
+#include "system/system.h"
 #include "system/tracefs.h"
 
 #include <dirent.h>
@@ -9,7 +10,6 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DEVICES "/sys/bus/event_source/devices"
@@ -231,8 +231,5 @@ bool pmu_has_cycles(void)
 		.exclude_hv = 1,
 		.disabled = 1,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	return system_this().open_event(&attr) == 0;
 }

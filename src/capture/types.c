@@ -3,11 +3,11 @@
 
 #include "base/buf.h"
 #include "capture/pmu.h"
+#include "system/system.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static void note(const struct capture_options *options, const char *text)
@@ -101,10 +101,7 @@ static bool knows_page_size(void)
 		.exclude_hv = 1,
 		.disabled = 1,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 || errno != EINVAL;
+	return system_this().open_event(&attr) != -EINVAL;
 }
 
 /* --- events that a type names --- */

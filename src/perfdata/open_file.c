@@ -75,28 +75,13 @@ void perfdata_cut(struct perfdata *data, uint64_t offset)
 	data->quality.cut_off = true;
 }
 
-static bool read_at(int fd, uint64_t offset, void *out, size_t size)
-{
-	for (uint8_t *at = out; size;) {
-		ssize_t got = pread(fd, at, size, (off_t)offset);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		at += got;
-		offset += (uint64_t)got;
-		size -= (size_t)got;
-	}
-	return true;
-}
-
 /* A section of the header in memory. NULL when it does not lie within the file or is too large to be true. */
 static uint8_t *read_section(int fd, uint64_t file_size, struct file_section section)
 {
 	if (section.size > SECTION_MAX || section.offset > file_size || section.size > file_size - section.offset)
 		return NULL;
 	uint8_t *bytes = mem_alloc(section.size + 1);
-	if (read_at(fd, section.offset, bytes, section.size))
+	if (regular_file_read(fd, section.offset, bytes, section.size))
 		return bytes;
 	free(bytes);
 	return NULL;
@@ -132,7 +117,7 @@ static void read_features(struct perfdata *data, int fd, uint64_t file_size, con
 		struct file_section section;
 		if (!(header->features[feature / 64] >> feature % 64 & 1))
 			continue;
-		if (!read_at(fd, at, &section, sizeof section)) {
+		if (!regular_file_read(fd, at, &section, sizeof section)) {
 			perfdata_cut(data, file_size);
 			return;
 		}
@@ -158,9 +143,9 @@ static void add_stream(struct perfdata *data, int fd, bool seekable, uint64_t st
 static int open_file(struct perfdata *data, int fd, uint64_t file_size, size_t memory, struct err *err)
 {
 	struct file_header header = {0};
-	if (!read_at(fd, 0, &header, FILE_HEADER_MIN))
+	if (!regular_file_read(fd, 0, &header, FILE_HEADER_MIN))
 		return err_set(err, ERR_FORMAT, "%s: truncated within its header", data->name);
-	if (header.size >= sizeof header && !read_at(fd, 0, &header, sizeof header))
+	if (header.size >= sizeof header && !regular_file_read(fd, 0, &header, sizeof header))
 		return err_set(err, ERR_FORMAT, "%s: truncated within its header", data->name);
 	if (header.size < FILE_HEADER_MIN)
 		return err_set(err, ERR_FORMAT, "%s: damaged header", data->name);
@@ -245,7 +230,7 @@ static int open_seekable(struct perfdata *data, int fd, uint64_t file_size, size
 {
 	uint8_t start[PIPE_HEADER_SIZE];
 	size_t size = file_size < sizeof start ? (size_t)file_size : sizeof start;
-	if (!read_at(fd, 0, start, size))
+	if (!regular_file_read(fd, 0, start, size))
 		return err_set(err, ERR_IO, "%s: cannot read: %s", data->name, strerror(errno));
 	int result = check_magic(data, start, size, err);
 	if (result < 0)

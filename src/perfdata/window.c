@@ -2,6 +2,7 @@
 #include "perfdata/window.h"
 
 #include "base/mem.h"
+#include "base/regular_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -215,21 +216,6 @@ void window_skip(struct window *window, uint64_t offset)
 		window->start = offset;
 }
 
-static bool read_again(int fd, uint64_t offset, size_t size, uint8_t *out)
-{
-	while (size) {
-		ssize_t got = pread(fd, out, size, (off_t)offset);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		out += got;
-		offset += (uint64_t)got;
-		size -= (size_t)got;
-	}
-	return true;
-}
-
 bool window_copy(const struct window *window, uint64_t offset, size_t size, void *out)
 {
 	uint8_t *bytes = out;
@@ -241,7 +227,7 @@ bool window_copy(const struct window *window, uint64_t offset, size_t size, void
 	}
 	if (offset < window->start) {
 		size_t gone = window->start - offset < size ? (size_t)(window->start - offset) : size;
-		if (window->fd < 0 || !read_again(window->fd, offset, gone, bytes))
+		if (window->fd < 0 || !regular_file_read(window->fd, offset, bytes, gone))
 			return false;
 		bytes += gone;
 		offset += gone;

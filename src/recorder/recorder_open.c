@@ -156,13 +156,12 @@ static int shape_events(struct recorder *recorder, struct opening *opening, stru
 	if (shape->call_graph == CALL_GRAPH_LBR) {
 		struct perf_event_attr attr = recorder->options.events->items[0].attr;
 		attr_shape_event(&attr, shape, false);
-		int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-		if (fd < 0)
+		int error = -system_this().open_event(&attr);
+		if (error)
 			return err_set(err, ERR_UNSUPPORTED,
 				       "--call-graph lbr: branch records are not supported on this machine for "
 				       "%s: %s; use --call-graph dwarf",
-				       recorder->options.events->items[0].name, strerror(errno));
-		close(fd);
+				       recorder->options.events->items[0].name, strerror(error));
 	}
 	return 0;
 }

@@ -109,8 +109,7 @@ void diff_json(const struct diff_view *view, struct outfile *out)
 	add_head(&json, view);
 	for (size_t i = 0; i < shown; i++) {
 		add_row(&json, view->diff, &view->diff->rows[order[i]]);
-		outfile_add(out, text.data, text.size);
-		buf_clear(&text);
+		outfile_move(out, &text);
 	}
 	json_end(&json);
 	json_object(&json, "left_out", &json_inline);

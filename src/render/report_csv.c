@@ -20,12 +20,6 @@ static void add_names(struct buf *out, const struct report *report, const char *
 	buf_char(out, '\n');
 }
 
-static void flush(struct buf *text, struct outfile *out)
-{
-	outfile_add(out, text->data, text->size);
-	buf_clear(text);
-}
-
 static void write_table(const struct report *report, const struct function_table *table, struct outfile *out)
 {
 	struct buf text CLEANUP_BUF = {0};
@@ -36,9 +30,9 @@ static void write_table(const struct report *report, const struct function_table
 		add_weight(&text, report, row->self[0]);
 		add_weight(&text, report, row->total[0]);
 		add_names(&text, report, row->name, row->length, row->frame);
-		flush(&text, out);
+		outfile_move(out, &text);
 	}
-	flush(&text, out);
+	outfile_move(out, &text);
 }
 
 static void write_tree(const struct report *report, const struct calltree *tree, const struct tree_lines *lines,
@@ -55,9 +49,9 @@ static void write_tree(const struct report *report, const struct calltree *tree,
 		add_weight(&text, report, tree->self[0][line->node]);
 		add_weight(&text, report, tree->total[0][line->node]);
 		add_names(&text, report, label->text, label->length, label->frame);
-		flush(&text, out);
+		outfile_move(out, &text);
 	}
-	flush(&text, out);
+	outfile_move(out, &text);
 }
 
 const struct report_format report_csv = {.table = write_table, .tree = write_tree};

@@ -60,12 +60,6 @@ static void add_frame(struct json *json, const struct report *report, frame_id i
 	json_known(json, "file", function ? profile_text(profile, function->file) : NULL);
 }
 
-static void flush(struct buf *text, struct outfile *out)
-{
-	outfile_add(out, text->data, text->size);
-	buf_clear(text);
-}
-
 static void write_table(const struct report *report, const struct function_table *table, struct outfile *out)
 {
 	struct buf text CLEANUP_BUF = {0};
@@ -80,12 +74,12 @@ static void write_table(const struct report *report, const struct function_table
 		add_frame(&json, report, row->frame);
 		add_weights(&json, report, row->self[0], row->total[0]);
 		json_end(&json);
-		flush(&text, out);
+		outfile_move(out, &text);
 	}
 	for (size_t i = rows; i < table->count; i++)
 		left_out = weight_add(left_out, table->rows[i].self[0]);
 	add_foot(&json, report, table->count - rows, left_out);
-	flush(&text, out);
+	outfile_move(out, &text);
 }
 
 /*
@@ -118,10 +112,10 @@ static void write_tree(const struct report *report, const struct calltree *tree,
 		add_frame(&json, report, label->frame);
 		add_weights(&json, report, tree->self[0][line->node], tree->total[0][line->node]);
 		json_end(&json);
-		flush(&text, out);
+		outfile_move(out, &text);
 	}
 	add_foot(&json, report, left_out, left_out_weight);
-	flush(&text, out);
+	outfile_move(out, &text);
 }
 
 const struct report_format report_json = {.table = write_table, .tree = write_tree};

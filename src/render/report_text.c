@@ -318,12 +318,6 @@ static void add_left_out(struct buf *out, const struct report *report, const str
 	buf_char(out, '\n');
 }
 
-static void flush(struct buf *text, struct outfile *out)
-{
-	outfile_add(out, text->data, text->size);
-	buf_clear(text);
-}
-
 static void write_table(const struct report *report, const struct function_table *table, struct outfile *out)
 {
 	struct buf text CLEANUP_BUF = {0};
@@ -333,11 +327,11 @@ static void write_table(const struct report *report, const struct function_table
 	add_titles(&text, report, &layout);
 	for (size_t i = 0; i < rows; i++) {
 		add_row(&text, report, &layout, &table->rows[i]);
-		flush(&text, out);
+		outfile_move(out, &text);
 	}
 	add_left_out(&text, report, table, rows);
 	add_foot(&text, report);
-	flush(&text, out);
+	outfile_move(out, &text);
 }
 
 /* Levels of a tree that are drawn: on a terminal names must have room, else only endless recursion needs a limit. */
@@ -440,10 +434,10 @@ static void write_tree(const struct report *report, const struct calltree *tree,
 	for (size_t i = 0; i < lines->count; i++) {
 		report_tree_line(&text, report, tree, lines, i, open, report->bottom_up);
 		buf_char(&text, '\n');
-		flush(&text, out);
+		outfile_move(out, &text);
 	}
 	add_foot(&text, report);
-	flush(&text, out);
+	outfile_move(out, &text);
 }
 
 const struct report_format report_text = {.table = write_table, .tree = write_tree};

@@ -13,16 +13,10 @@ struct writer {
 	struct json json; /* into `out` */
 };
 
-static void flush(struct writer *w)
-{
-	outfile_add(w->file, w->out.data, w->out.size);
-	buf_clear(&w->out);
-}
-
 static void flush_some(struct writer *w)
 {
 	if (w->out.size > FLUSH_SIZE)
-		flush(w);
+		outfile_move(w->file, &w->out);
 }
 
 /* No text is an empty one. */
@@ -481,7 +475,7 @@ void svg_write_data(struct svg_picture *picture, struct outfile *out)
 	add_legend(&writer, "cblegend", true);
 	add_quality(&writer);
 	json_end(&writer.json);
-	flush(&writer);
+	outfile_move(out, &writer.out);
 	buf_release(&writer.out);
 	free(list.own_self[0]);
 	free(list.own_self[1]);

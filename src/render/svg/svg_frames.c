@@ -304,10 +304,8 @@ static void add_frames(struct drawing *drawing, struct outfile *out)
 		uint32_t id = svg_name_of(picture, node); /* may move the names */
 		struct svg_name *name = &picture->names[id];
 		add_frame(drawing, node, name, frame_colour(picture, node, name), start);
-		if (drawing->out.size > FLUSH_SIZE) {
-			outfile_add(out, drawing->out.data, drawing->out.size);
-			buf_clear(&drawing->out);
-		}
+		if (drawing->out.size > FLUSH_SIZE)
+			outfile_move(out, &drawing->out);
 		node++;
 	}
 }
