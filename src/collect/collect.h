@@ -14,7 +14,7 @@
 
 /* What is taken; unset members take everything. */
 struct collect_filter {
-	/* Threads, labels and stacks. `each` gets the stacks of all modules and functions, since they have no names yet. */
+	/* Threads, labels, stacks. `each` gets the stacks of all modules and functions: they have no names yet. */
 	struct profile_filter profile;
 	const uint32_t *cpus; /* ended by UINT32_MAX */
 	const char *const *cgroups; /* patterns for paths, ended by NULL */

@@ -56,7 +56,7 @@ struct engine_members {
 
 /* What is recorded, and what follows from it and from the machine for the programs: see engine_options_of(). */
 struct engine_options {
-	/* Of its events programs take ENGINE_SOURCES_MAX; their number is the source. Must stay as long as the engine. */
+	/* Stays as long as the engine. Of its events programs take ENGINE_SOURCES_MAX; their number is the source. */
 	const struct capture_options *capture;
 	bool many_processes; /* larger maps */
 	bool python; /* frames of Python interpreters are read */

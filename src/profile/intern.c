@@ -39,20 +39,21 @@ static void index_all(const struct intern_samples *samples)
 			map->count);
 }
 
-struct sample *intern_find_sample(struct intern_samples samples, const struct sample *sought, label_set_id labels)
+struct sample *intern_find_sample(const struct intern_samples *samples, const struct sample *sought,
+				  label_set_id labels)
 {
-	uint32_t *last = &samples.stacks[sought->stack].last_sample;
+	uint32_t *last = &samples->stacks[sought->stack].last_sample;
 	if (!*last)
 		return NULL;
-	if (*last <= samples.count && is_same(&samples, *last - 1, sought, labels))
-		return &samples.items[*last - 1];
-	index_all(&samples);
+	if (*last <= samples->count && is_same(samples, *last - 1, sought, labels))
+		return &samples->items[*last - 1];
+	index_all(samples);
 	struct index_probe probe;
-	for (uint32_t i = index_map_first(samples.map, hash_sample(sought, labels), &probe); i != INDEX_NONE;
-	     i = index_map_next(samples.map, &probe))
-		if (is_same(&samples, i, sought, labels)) {
+	for (uint32_t i = index_map_first(samples->map, hash_sample(sought, labels), &probe); i != INDEX_NONE;
+	     i = index_map_next(samples->map, &probe))
+		if (is_same(samples, i, sought, labels)) {
 			*last = i + 1;
-			return &samples.items[i];
+			return &samples->items[i];
 		}
 	return NULL;
 }

@@ -44,6 +44,7 @@ struct intern_samples {
  * The sample of the same stack, thread, value type and labels, or NULL. Most stacks have samples of one thread and one
  * value type, so that the last one is compared before anything is indexed.
  */
-struct sample *intern_find_sample(struct intern_samples samples, const struct sample *sought, label_set_id labels);
+struct sample *intern_find_sample(const struct intern_samples *samples, const struct sample *sought,
+				  label_set_id labels);
 
 #endif

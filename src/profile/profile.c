@@ -258,7 +258,7 @@ static struct sample *find_equal(struct profile *profile, const struct sample *s
 {
 	struct intern_samples samples = {profile->samples, profile->sample_count, &profile->labels,
 					 &profile->sample_map, profile->stacks};
-	return intern_find_sample(samples, sought, labels);
+	return intern_find_sample(&samples, sought, labels);
 }
 
 void profile_add_labeled(struct profile *profile, struct sample sum, label_set_id labels)

@@ -125,7 +125,7 @@ static struct sample *find_sample(struct trace *trace, const struct sample *samp
 {
 	struct intern_samples samples = {trace->samples, trace->sample_count, &trace->labels, &trace->sample_map,
 					 trace->stacks};
-	return intern_find_sample(samples, sample, labels);
+	return intern_find_sample(&samples, sample, labels);
 }
 
 void trace_add(struct trace *trace, struct sample sample, label_set_id labels)
