@@ -35,8 +35,8 @@ static void set_stack(struct perf_event_attr *attr, const struct attr_shape *sha
 	case CALL_GRAPH_DWARF:
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->sample_regs_user = ARCH_PERF_REGISTERS;
+		/* Frame pointers lead to stacks that are not copied: the chain of user space too (unwind/continue.c). */
 		attr->sample_stack_user = shape->stack_size;
-		attr->exclude_callchain_user = 1;
 		break;
 	case CALL_GRAPH_LBR:
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;

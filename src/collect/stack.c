@@ -218,12 +218,31 @@ static bool read_tail(void *context, uint64_t address, uint64_t *ret_value)
 	uint64_t offset = address - maker->tail_start;
 	const struct event_sample *sample = &maker->sample->event;
 	size_t size = sample->stack_tail_size;
-	if (offset >= size || size - offset < sizeof *ret_value)
+	if (offset >= size || size - offset < sizeof *ret_value) {
+		maker->missing = address;
 		return false;
+	}
 	memcpy(ret_value, sample->stack_tail + offset, sizeof *ret_value);
 	if (maker->tail_used < offset + sizeof *ret_value)
 		maker->tail_used = offset + sizeof *ret_value;
 	return true;
+}
+
+/*
+ * A stack that continues on another one (Go's systemstack()) or behind the end of the copy. Frame pointers lead there,
+ * and the kernel followed them.
+ */
+static bool continue_by_chain(struct stack_maker *maker, const struct unwind_space *space,
+			      const struct unwind_registers *registers, enum unwind_end end, struct chain_part user)
+{
+	size_t first = 0;
+	if (end != UNWIND_OTHER_STACK && end != UNWIND_NO_MEMORY)
+		return false;
+	size_t count =
+		unwind_continue(space, registers, maker->missing, user.from, (size_t)(user.to - user.from), &first);
+	for (size_t i = 0; i < count; i++)
+		push_user(maker, user.from[first + i], false);
+	return count != 0;
 }
 
 static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind_registers *registers,
@@ -238,18 +257,22 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 		.stack = sample->stack,
 		.stack_start = registers->sp + sample->stack_skipped,
 		.stack_size = sample->stack_size,
-		.read = sample->stack_tail_size ? read_tail : NULL,
+		.read = read_tail,
 	};
 	enum unwind_end end;
 	maker->tail_start = space.stack_start + space.stack_size;
 	maker->tail_used = 0;
+	maker->missing = 0;
 	size_t count = unwind_stack(&space, registers, maker->addresses, maker->exact, maker->max_depth, &end);
 	if (maker->needs && full && sample->stack_size)
 		stack_needs_learn(maker->needs, sample->tid, sample->stack_tail_size, maker->tail_used,
 				  end == UNWIND_NO_MEMORY, end == UNWIND_COMPLETE);
 	for (size_t i = 0; i < count; i++)
 		push_user(maker, maker->addresses[i], maker->exact[i])->unwound = true;
-	if (end == UNWIND_COMPLETE || splice(maker, count, user))
+	if (end == UNWIND_COMPLETE || continue_by_chain(maker, &space, registers, end, user))
+		return STACK_WHOLE;
+	/* A recording of our own has chains of all programs, most of which lead nowhere: they need evidence. */
+	if (!maker->needs && splice(maker, count, user))
 		return STACK_WHOLE;
 	if (end == UNWIND_OTHER_STACK)
 		return STACK_OTHER;

@@ -99,6 +99,15 @@ size_t unwind_stack(const struct unwind_space *space, const struct unwind_regist
 bool unwind_step(const struct unwind_space *space, struct unwind_registers *registers, bool *exact,
 		 enum unwind_end *ret_end);
 
+/*
+ * Continues a stack that unwind_stack() could not follow for lack of memory. `missing` is the address that it could not
+ * read at last, and `chain` what the kernel found by frame pointers when the sample was taken, innermost first, from the
+ * ip on. Returns how many of its addresses continue the stack, from *ret_first on: they are its callers up to the
+ * outermost one, none of them skipped. 0 without evidence of that.
+ */
+size_t unwind_continue(const struct unwind_space *space, const struct unwind_registers *registers, uint64_t missing,
+		       const uint64_t *chain, size_t count, size_t *ret_first);
+
 /* Saving and loading tables, for the cache on disk. The bytes are private to this version of wick. */
 struct buf;
 void unwind_table_save(const struct unwind_table *table, struct buf *out);

@@ -168,7 +168,7 @@ static void test_shape(void **state)
 	attr_shape_event(&attr, &shape, false);
 	assert_true(attr.freq);
 	assert_int_equal(attr.sample_freq, 99);
-	assert_true(attr.disabled && attr.inherit && attr.exclude_callchain_user);
+	assert_true(attr.disabled && attr.inherit && !attr.exclude_callchain_user);
 	assert_int_equal(attr.sample_stack_user, 8192);
 	/* Both write into one ring, so the id must be at the same place in the records of both. */
 	tracking = attr_tracking(&shape);

@@ -221,6 +221,86 @@ static void a_goroutine_that_grows_its_stack_is_found(void **state)
 	unwind_table_free(table);
 }
 
+/* Return addresses in main.work: behind calls of itself, by address, by register, or of a wrapper; and others. */
+enum { WORK = CODE + FUNCTION, DIRECT = WORK + 9, INDIRECT, WRAPPED, WRONG, NO_CALL };
+enum { ON_SYSTEM_STACK = CODE + 3 * FUNCTION + 17, BEGINNING = CODE + 1, WITHOUT_FRAME = WORK + 15 };
+enum { WRAPPER = 0x900000, ELSEWHERE = 0xa00000 };
+
+static void put_jump(uint8_t *to, uint8_t instruction, uint64_t behind, uint64_t target)
+{
+	int32_t distance = (int32_t)(target - behind);
+	to[0] = instruction;
+	memcpy(to + 1, &distance, sizeof distance);
+}
+
+static bool read_calls(void *context, uint64_t address, uint8_t *bytes, size_t size)
+{
+	uint64_t behind = address + size;
+	(void)context;
+	memset(bytes, 0x90, size);
+	if (address == WRAPPER)
+		put_jump(bytes + 3, 0xe9, WRAPPER + 8, WORK);
+	else if (behind == INDIRECT)
+		memcpy(bytes + size - 2, "\xff\xd0", 2);
+	else if (behind >= DIRECT && behind < NO_CALL)
+		put_jump(bytes + size - 5, 0xe8, behind,
+			 behind == DIRECT  ? WORK :
+			 behind == WRAPPED ? WRAPPER :
+					     ELSEWHERE);
+	return true;
+}
+
+/*
+ * main.work on the stack of the thread, which was copied, called by systemstack(), whose frame pointer leads to the
+ * stack of the goroutine.
+ */
+static void a_chain_continues_on_the_stack_of_a_goroutine(void **state)
+{
+	(void)state;
+	enum { STACK = 0x9000, GOROUTINE = 0x4000, MISSING = GOROUTINE + 8 };
+	struct unwind_table *table = build(0xfffffff1, CODE, SIZE_MAX);
+	const uint64_t copy[] = {0, 0, GOROUTINE, ON_SYSTEM_STACK};
+	struct unwind_space space = {
+		.context = table,
+		.stack = (const uint8_t *)copy,
+		.stack_start = STACK,
+		.stack_size = sizeof copy,
+		.read_code = read_calls,
+		.find = find,
+	};
+	struct unwind_registers registers = {.ip = WORK + 8, .sp = STACK, .fp = STACK + 16};
+	static const struct {
+		size_t count;
+		uint64_t missing, chain[8];
+	} cases[] = {
+		{5, MISSING, {WORK + 8, ON_SYSTEM_STACK, DIRECT, DIRECT, INDIRECT, WRAPPED, BEGINNING}},
+		{1, MISSING, {WORK + 8, ON_SYSTEM_STACK, BEGINNING, DIRECT}},
+		{0, MISSING, {WORK + 8, ON_SYSTEM_STACK, DIRECT, DIRECT, INDIRECT}}, /* no beginning */
+		{0, MISSING, {WORK + 8, ON_SYSTEM_STACK}},
+		{0, MISSING, {WORK + 8}},
+		{0, MISSING, {WORK + 8, DIRECT, DIRECT, BEGINNING}}, /* not of this stack */
+		{0, MISSING + 8, {WORK + 8, ON_SYSTEM_STACK, DIRECT, BEGINNING}}, /* not what the rule needs */
+		{0, MISSING, {WORK + 8, ON_SYSTEM_STACK, DIRECT, WRONG, BEGINNING}},
+		{0, MISSING, {WORK + 8, ON_SYSTEM_STACK, DIRECT, NO_CALL, BEGINNING}},
+		/* The frame pointer is that of its caller, which the chain skips. */
+		{0, MISSING, {WORK + 8, ON_SYSTEM_STACK, WITHOUT_FRAME, BEGINNING}},
+		{0, MISSING, {WORK + 8, ON_SYSTEM_STACK, 0x77, BEGINNING}},
+	};
+	uint64_t addresses[8];
+	enum unwind_end end;
+	assert_int_equal(unwind_stack(&space, &registers, addresses, NULL, 8, &end), 2);
+	assert_int_equal(end, UNWIND_OTHER_STACK);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		size_t first = 0, count = 0;
+		while (count < 8 && cases[i].chain[count])
+			count++;
+		assert_int_equal(unwind_continue(&space, &registers, cases[i].missing, cases[i].chain, count, &first),
+				 cases[i].count);
+		assert_int_equal(first, cases[i].count ? 2 : first);
+	}
+	unwind_table_free(table);
+}
+
 static void what_is_unknown_or_damaged_is_left_alone(void **state)
 {
 	(void)state;
@@ -237,6 +317,7 @@ int main(void)
 		cmocka_unit_test(functions_have_rules_from_their_table),
 		cmocka_unit_test(the_address_of_the_text_is_found_without_the_header),
 		cmocka_unit_test(a_goroutine_that_grows_its_stack_is_found),
+		cmocka_unit_test(a_chain_continues_on_the_stack_of_a_goroutine),
 		cmocka_unit_test(what_is_unknown_or_damaged_is_left_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
