@@ -35,7 +35,7 @@ static void set_stack(struct perf_event_attr *attr, const struct attr_shape *sha
 	case CALL_GRAPH_DWARF:
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->sample_regs_user = ARCH_PERF_REGISTERS;
-		/* Frame pointers lead to stacks that are not copied: the chain of user space too (unwind/continue.c). */
+		/* With the chain of user space, which leads to stacks that are not copied (unwind/continue.c). */
 		attr->sample_stack_user = shape->stack_size;
 		break;
 	case CALL_GRAPH_LBR:

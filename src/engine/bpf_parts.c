@@ -48,12 +48,17 @@ bool bpf_part_plan(const struct unwind_table *table, uint32_t page, uint32_t mos
 	return true;
 }
 
-/* Programs follow a rule wherever it comes from, unless it is for code of another machine. */
+/*
+ * Programs follow a rule wherever it comes from, unless it is for code of another machine. Whether a thread has left
+ * its goroutine they read in memory.
+ */
 static void write_rules(const struct unwind_table *table, uint32_t *words)
 {
 	for (uint32_t i = 0; i < table->rule_count; i++) {
 		struct unwind_rule rule = table->rules[table->arch->links ? UNWIND_RULE_INVALID : i];
 		rule.cfa &= ~UNWIND_CFA_DERIVED;
+		if (rule.cfa == UNWIND_CFA_GO_LEFT)
+			rule.cfa = UNWIND_CFA_SP;
 		memcpy(words + (size_t)i * 2, &rule, sizeof rule);
 	}
 }

@@ -6,8 +6,8 @@
 enum { CALLEE_MAX = 1 << 16, WRAPPER_MAX = 32, JUMP = 0xe9, JUMP_BYTES = 5 };
 
 /*
- * Follows the frame pointers through the copy. The kernel followed the same ones, so that each of them is one address of
- * the chain. *ret_next is the first one that it read elsewhere. False if that is not the word at `missing`.
+ * Follows the frame pointers through the copy. The kernel followed the same ones, so that each of them is one address
+ * of the chain. *ret_next is the first one that it read elsewhere. False if that is not the word at `missing`.
  */
 static bool leave_copy(const struct unwind_space *space, uint64_t fp, uint64_t missing, const uint64_t *chain,
 		       size_t count, size_t *ret_next)

@@ -205,9 +205,9 @@ void go_add_functions(const struct go_program *go, struct cfi *cfi)
 
 /* --- rules --- */
 
-static struct unwind_rule rule_of(int64_t value, bool saved)
+static struct unwind_rule rule_of(uint8_t cfa, int64_t value, bool saved)
 {
-	struct unwind_rule rule = {.cfa = UNWIND_CFA_SP, .cfa_offset = (int32_t)value + 8};
+	struct unwind_rule rule = {.cfa = cfa, .cfa_offset = (int32_t)value + 8};
 	if (saved && value >= 8) {
 		rule.fp = UNWIND_FP_AT_CFA;
 		rule.fp_offset = -16;
@@ -300,7 +300,7 @@ static struct special by_frame_pointer(const struct go_program *go, uint64_t sav
 }
 
 static void run_deltas(const struct go_program *go, struct deltas *deltas, struct special special, bool switches,
-		       uint8_t interrupted, go_sink sink, void *context)
+		       uint8_t cfa, go_sink sink, void *context)
 {
 	bool saved = false;
 	uint64_t from;
@@ -310,19 +310,25 @@ static void run_deltas(const struct go_program *go, struct deltas *deltas, struc
 			if (switches && special.from == UINT64_MAX)
 				special = by_frame_pointer(go, from);
 		}
-		struct unwind_rule rule = rule_of(deltas->value, saved);
-		rule.cfa |= interrupted;
-		sink(context, from, rule);
+		sink(context, from, rule_of(cfa, deltas->value, saved));
 		uint64_t length = saved ? 0 : late_save(go, from, deltas->value);
 		if (length && length < deltas->address - from) {
 			saved = true;
-			rule = rule_of(deltas->value, true);
-			rule.cfa |= interrupted;
-			sink(context, from + length, rule);
+			sink(context, from + length, rule_of(cfa, deltas->value, true));
 		}
 	}
 	if (special.from != UINT64_MAX)
 		sink(context, special.from, special.rule);
+}
+
+/*
+ * Functions by which a thread leaves its goroutine for another one. newstack() calls them too, if a goroutine is to be
+ * preempted: as in mcall(), it is not the caller any more.
+ */
+static bool leaves_goroutine(const struct go_program *go, const struct function *function)
+{
+	return has_name(go, function, "runtime.goschedImpl") || has_name(go, function, "runtime.preemptPark") ||
+	       has_name(go, function, "runtime.schedule");
 }
 
 void go_run(const struct go_program *go, const struct cfi_function *function, go_sink sink, void *context)
@@ -343,5 +349,8 @@ void go_run(const struct go_program *go, const struct cfi_function *function, go
 	struct special special = switches ? find_beginning(go, function) : (struct special){.from = UINT64_MAX};
 	if (switches && has_name(go, &read, "runtime.morestack"))
 		lead_to_goroutine(go, function, &special);
-	run_deltas(go, &deltas, special, switches, interrupted ? UNWIND_CFA_INTERRUPTED : 0, sink, context);
+	uint8_t cfa = leaves_goroutine(go, &read) ? UNWIND_CFA_GO_LEFT :
+		      interrupted                 ? UNWIND_CFA_SP | UNWIND_CFA_INTERRUPTED :
+						    UNWIND_CFA_SP;
+	run_deltas(go, &deltas, special, switches, cfa, sink, context);
 }

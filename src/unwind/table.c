@@ -175,7 +175,7 @@ bool unwind_table_is_derived(const struct unwind_table *table, uint64_t address)
 
 static const char magic[8] = "wickunw";
 /* To be raised when the format changes, and when build.c makes other rows of the same file. */
-enum { VERSION = 10 };
+enum { VERSION = 11 };
 
 static struct unwind_file_rows to_file(const struct unwind_rows *rows)
 {
@@ -247,7 +247,7 @@ static bool check_rule(const struct unwind_table *table, const struct unwind_rul
 		return false;
 	if (cfa == UNWIND_CFA_LONG)
 		return rule->cfa_offset >= 0 && (uint32_t)rule->cfa_offset < table->long_rule_count;
-	return cfa <= UNWIND_CFA_GO ||
+	return cfa <= UNWIND_CFA_GO_LEFT ||
 	       (cfa >= UNWIND_CFA_REGISTER && cfa - UNWIND_CFA_REGISTER < table->arch->registers);
 }
 

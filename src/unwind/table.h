@@ -35,6 +35,7 @@ enum unwind_cfa {
 	UNWIND_CFA_SIGNAL, /* the kernel's signal frame: all registers are stored there */
 	UNWIND_CFA_LONG, /* cfa_offset is the index of a long rule */
 	UNWIND_CFA_GO, /* the goroutine that grows its stack; cfa_offset is four offsets, see go.h */
+	UNWIND_CFA_GO_LEFT, /* as UNWIND_CFA_SP; behind it, UNWIND_CFA_GO is the outermost frame */
 	UNWIND_CFA_REGISTER = 32, /* + DWARF number: that register + cfa_offset, where it may lead to another stack */
 	UNWIND_CFA_REGISTER_LAST = 63,
 	UNWIND_CFA_DERIVED = 0x40, /* added: not described, but derived from the instructions (derive.h) */

@@ -101,8 +101,8 @@ bool unwind_step(const struct unwind_space *space, struct unwind_registers *regi
 
 /*
  * Continues a stack that unwind_stack() could not follow for lack of memory. `missing` is the address that it could not
- * read at last, and `chain` what the kernel found by frame pointers when the sample was taken, innermost first, from the
- * ip on. Returns how many of its addresses continue the stack, from *ret_first on: they are its callers up to the
+ * read at last, and `chain` what the kernel found by frame pointers when the sample was taken, innermost first, from
+ * the ip on. Returns how many of its addresses continue the stack, from *ret_first on: they are its callers up to the
  * outermost one, none of them skipped. 0 without evidence of that.
  */
 size_t unwind_continue(const struct unwind_space *space, const struct unwind_registers *registers, uint64_t missing,

@@ -223,6 +223,10 @@ static bool rare_cfa(struct walk *walk, const struct unwind_rule *rule, uint8_t 
 		*ret_cfa = registers->sp +
 			   walk->place.table->arch->word * ((registers->ip & 15) >= (uint32_t)rule->cfa_offset ? 2 : 1);
 		return true;
+	case UNWIND_CFA_GO_LEFT:
+		walk->go = 0;
+		*ret_cfa = registers->sp + (uint64_t)(int64_t)rule->cfa_offset;
+		return may_move(walk, *ret_cfa, false);
 	case UNWIND_CFA_AT_SP:
 	case UNWIND_CFA_AT_FP:
 		if (kind == UNWIND_CFA_AT_FP && walk->frame_pointer_steps && !offset) {

@@ -49,6 +49,8 @@ static const struct made_function {
 	/* mov $15, %rax; syscall; int3: the handler returns to it */
 	{"runtime.sigreturn__sigaction", "\x48\xc7\xc0\x0f\0\0\0\x0f\x05\xcc", 10, 0, {2, 10}},
 	{"runtime.sigtramp", "\x90\x90", 2, FLAG_TOP, {2, 2}},
+	/* push %rbp; … */
+	{"runtime.schedule", "\x55\x90\x90\x90", 4, 0, {2, 1, 16, 3}},
 };
 enum { COUNT = sizeof functions / sizeof *functions };
 
@@ -162,6 +164,7 @@ static void check_table(struct unwind_table *table)
 	check(table, 7, 2, UNWIND_CFA_SP | UNWIND_CFA_INTERRUPTED, 16, true);
 	check(table, 8, (uint64_t)-1, UNWIND_CFA_SIGNAL, 0, false);
 	check(table, 9, 1, UNWIND_CFA_SP, 8, false);
+	check(table, 10, 2, UNWIND_CFA_GO_LEFT, 16, true);
 	unwind_table_free(table);
 }
 
@@ -212,6 +215,17 @@ static void a_goroutine_that_grows_its_stack_is_found(void **state)
 	assert_int_equal(end, UNWIND_COMPLETE);
 	assert_int_equal(addresses[1], work);
 	assert_int_equal(addresses[2], CODE + 1);
+	/* The same in schedule(), which morestack() led to: the thread has left the goroutine. */
+	const uint64_t stack[] = {0, grows};
+	struct unwind_space left = space;
+	left.stack = (const uint8_t *)stack;
+	left.stack_start = 0x9000;
+	left.stack_size = sizeof stack;
+	registers.ip = CODE + 10 * FUNCTION + 2;
+	assert_int_equal(unwind_stack(&left, &registers, addresses, NULL, 8, &end), 2);
+	assert_int_equal(end, UNWIND_COMPLETE);
+	assert_int_equal(addresses[1], grows);
+	registers.ip = grows;
 	registers.other[14] = 0x3000; /* not g0 of the thread */
 	assert_int_equal(unwind_stack(&space, &registers, addresses, NULL, 8, &end), 1);
 	assert_int_equal(end, UNWIND_COMPLETE);
