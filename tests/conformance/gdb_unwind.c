@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FRAMES_MAX = 4096, VDSO_MAX = 65536, REGISTERS = 17 };
+enum { FRAMES_MAX = 4096, VDSO_MAX = 65536, GIVEN = 17 };
 
 struct module {
 	uint64_t start, end, bias;
@@ -83,13 +83,13 @@ static void add_mapping(struct process *process, int pid, const char *line)
 }
 
 /* Unwinds from registers in the order of their DWARF numbers. */
-static void print_stack(struct process *process, const uint64_t values[REGISTERS])
+static void print_stack(struct process *process, const uint64_t values[GIVEN])
 {
 	static uint64_t addresses[FRAMES_MAX];
 	struct unwind_registers registers = {.ip = values[16], .sp = values[7], .fp = values[6], .known = 0x1ffff};
 	struct unwind_space space = {.context = process, .read = read_memory, .find = find, .read_code = read_code};
 	enum unwind_end end;
-	memcpy(registers.other, values, sizeof registers.other);
+	memcpy(registers.other, values, GIVEN * sizeof *values);
 	size_t count = unwind_stack(&space, &registers, addresses, NULL, FRAMES_MAX, &end);
 	printf("%d", (int)end);
 	for (size_t i = 0; i < count; i++)
@@ -112,8 +112,8 @@ int main(int argc, char **argv)
 	while (fgets(line, sizeof line, maps))
 		add_mapping(&process, pid, line);
 	fclose(maps);
-	for (uint64_t values[REGISTERS];; print_stack(&process, values))
-		for (size_t i = 0; i < REGISTERS; i++)
+	for (uint64_t values[GIVEN];; print_stack(&process, values))
+		for (size_t i = 0; i < GIVEN; i++)
 			if (scanf("%" SCNx64, &values[i]) != 1)
 				return 0;
 }
