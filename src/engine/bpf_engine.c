@@ -50,7 +50,7 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 	struct bpf_maps maps = bpf_programs_maps(programs);
 	engine->programs = programs;
 	engine->options = *options;
-	engine->supply.python = options->python;
+	engine->supply.python = options->capture->python != INTERPRETED_OFF;
 	engine->epoll = epoll_create1(EPOLL_CLOEXEC);
 	bpf_counts_init(&engine->counts, &maps, options);
 	result = bpf_supply_init(&engine->supply, programs, err);

@@ -59,7 +59,6 @@ struct engine_options {
 	/* Stays as long as the engine. Of its events programs take ENGINE_SOURCES_MAX; their number is the source. */
 	const struct capture_options *capture;
 	bool many_processes; /* larger maps */
-	bool python; /* frames of Python interpreters are read */
 	uint32_t pid_namespace; /* inode of the one that wick lives in; 0: the initial one */
 	uint32_t kernel_memory; /* MiB, about: all that grows with what is recorded is sized by it */
 	uint32_t unaggregated; /* by bit: sources whose samples are never added up */

@@ -97,7 +97,6 @@ struct engine_options engine_options_of(const struct capture_options *capture, c
 	struct engine_options engine = {
 		.capture = capture,
 		.many_processes = by_cpu,
-		.python = options->python != INTERPRETED_OFF,
 		.pid_namespace = facts->pid_namespace,
 		.kernel_memory =
 			engine_memory(facts, capture->kernel_memory ? capture->kernel_memory : ENGINE_MEMORY_USUAL),

@@ -1,7 +1,7 @@
 /*
  * Bytes as the memory of a process with CPython: code objects with their strings and lines, and the frames of a thread.
- * Addresses are offsets in the input. Before the runtime stand the version, a thread ID and the address of a code object
- * (tests/unit/python_maker.h; WICK_PYTHON_SEEDS=DIRECTORY build/tests/unit/test_python_stack writes seeds).
+ * Addresses are offsets in the input. Before the runtime stand the version, a thread ID and the address of a code
+ * object (tests/unit/python_maker.h; WICK_PYTHON_SEEDS=DIRECTORY build/tests/unit/test_python_stack writes seeds).
  */
 #include "harness.h"
 #include "runtime/python/code.h"

@@ -1,6 +1,6 @@
 /*
- * A real interpreter describes its code objects, lines and frames (python_witness.py); what is read from its memory must
- * be the same. WICK_PYTHONS lists interpreters, separated by blanks; by default it is the python3 of the system.
+ * A real interpreter describes its code objects, lines and frames (python_witness.py); what is read from its memory
+ * must be the same. WICK_PYTHONS lists interpreters, separated by blanks; by default it is the python3 of the system.
  */
 #include "unit.h"
 
