@@ -271,12 +271,12 @@ static void set_copy(struct bpf_counts *counts, const struct layout_copy *copy, 
 
 void bpf_counts_asleep(struct bpf_counts *counts, const struct event_sample *sample)
 {
-	struct layout_copy *copy = mem_zalloc(1, offsetof(struct layout_copy, bytes) + sample->stack_size);
-	copy->record = (struct layout_record){
-		.key = {.pid = (uint32_t)sample->pid, .tid = (uint32_t)sample->tid, .cgroup = sample->cgroup},
-		.ip = sample->ip,
-		.bytes = (uint32_t)sample->stack_size,
-	};
+	struct layout_copy *copy = bpf_python_copy_new((uint32_t)sample->stack_size, sample->interpreted,
+						       (uint32_t)sample->interpreted_count);
+	copy->record.key.pid = (uint32_t)sample->pid;
+	copy->record.key.tid = (uint32_t)sample->tid;
+	copy->record.key.cgroup = sample->cgroup;
+	copy->record.ip = sample->ip;
 	for (size_t i = 1; i < sample->chain_count && i <= LAYOUT_KERNEL_MAX; i++) /* behind the marker */
 		copy->kernel[copy->record.kernel_count++] = sample->chain[i];
 	/* Those that are not known stay 0. */

@@ -148,6 +148,11 @@ void engine_end(struct engine *engine, uint64_t time)
 	bpf_programs_ended(engine->programs, time);
 }
 
+size_t engine_interpreted(struct engine *engine, int32_t pid, int32_t tid, uint64_t *words, size_t max)
+{
+	return bpf_supply_interpreted(&engine->supply, pid, tid, words, max);
+}
+
 void engine_start(struct engine *engine, struct module_store *codes)
 {
 	engine->supply.codes = codes;

@@ -50,9 +50,14 @@ struct layout_python bpf_python_layout(const struct python_image *image, uint64_
 	return to;
 }
 
+static size_t words_behind(uint32_t bytes)
+{
+	return (offsetof(struct layout_copy, bytes) + bytes + 7) & ~(size_t)7;
+}
+
 static size_t words_at(const struct layout_copy *copy)
 {
-	return (offsetof(struct layout_copy, bytes) + copy->record.bytes + 7) & ~(size_t)7;
+	return words_behind(copy->record.bytes);
 }
 
 const uint64_t *bpf_python_copy_words(const struct layout_copy *copy)
@@ -64,6 +69,16 @@ size_t bpf_python_copy_bytes(const struct layout_copy *copy)
 {
 	return copy->record.python_count ? words_at(copy) + copy->record.python_count * sizeof(uint64_t) :
 					   offsetof(struct layout_copy, bytes) + copy->record.bytes;
+}
+
+struct layout_copy *bpf_python_copy_new(uint32_t bytes, const uint64_t *words, uint32_t count)
+{
+	struct layout_copy *copy = mem_zalloc(1, words_behind(bytes) + count * sizeof *words);
+	copy->record.bytes = bytes;
+	copy->record.python_count = count;
+	if (count)
+		memcpy((char *)copy + words_at(copy), words, count * sizeof *words);
+	return copy;
 }
 
 static struct layout_record *read_frames(struct python_live *live, struct layout_record *record)

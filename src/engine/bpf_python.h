@@ -17,5 +17,7 @@ struct layout_record *bpf_python_name(struct python_live *live, struct layout_re
 /* The words of a copied stack; bpf_python_copy_bytes() is where they end. */
 const uint64_t *bpf_python_copy_words(const struct layout_copy *copy);
 size_t bpf_python_copy_bytes(const struct layout_copy *copy);
+/* A copy with room for `bytes` of the stack, and with words. All else is 0. The caller frees it. */
+struct layout_copy *bpf_python_copy_new(uint32_t bytes, const uint64_t *words, uint32_t count);
 
 #endif

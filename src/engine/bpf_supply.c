@@ -320,7 +320,20 @@ static bool forget_idle_process(struct bpf_supply *supply)
 	return true;
 }
 
-/* The interpreter of a process, if it has one; `layout` is what the kernel needs of it. */
+/* Whether a mapping is that of an interpreter; `layout` is what the kernel needs of it. */
+static bool is_python(struct bpf_supply *supply, const struct supplied_process *process, const struct mapping *mapping,
+		      struct layout_python *layout)
+{
+	struct module_code *code = module_store_get(supply->codes, mapping->module);
+	const struct python_image *image = module_code_python(code);
+	if (!image)
+		return false;
+	*layout = bpf_python_layout(image, mapping->start - module_code_address(code, mapping, mapping->start));
+	python_live_add(&supply->pythons, process->pid, process->generation, &image->layout, layout->runtime);
+	return true;
+}
+
+/* The interpreter of a process, if it has one. */
 static bool find_python(struct bpf_supply *supply, const struct supplied_process *process, const struct map_set *maps,
 			struct layout_python *layout)
 {
@@ -328,15 +341,34 @@ static bool find_python(struct bpf_supply *supply, const struct supplied_process
 		const struct mapping *mapping = &maps->items[i];
 		if (module_at(supply, mapping->module)->state != MODULE_PLACED)
 			continue; /* it is looked for when the table is built */
-		struct module_code *code = module_store_get(supply->codes, mapping->module);
-		const struct python_image *image = module_code_python(code);
-		if (!image)
-			continue;
-		*layout = bpf_python_layout(image, mapping->start - module_code_address(code, mapping, mapping->start));
-		python_live_add(&supply->pythons, process->pid, process->generation, &image->layout, layout->runtime);
-		return true;
+		if (is_python(supply, process, mapping, layout))
+			return true;
 	}
 	return false;
+}
+
+/*
+ * Before any table is built. Files are opened only of a process that has something of Python mapped: where the
+ * interpreter is part of another program, these are modules of its library.
+ */
+static void seek_python(struct bpf_supply *supply, int32_t pid)
+{
+	struct layout_python layout;
+	bool likely = false, found = false;
+	const struct map_set *maps = processes_look(&supply->processes, pid);
+	for (size_t i = 0; maps && i < maps->count && !likely; i++)
+		likely = strstr(code_path(module_store_get(supply->codes, maps->items[i].module)), "python");
+	for (size_t i = 0; likely && i < maps->count && !found; i++)
+		found = is_python(supply, get_process(supply, pid), &maps->items[i], &layout);
+}
+
+size_t bpf_supply_interpreted(struct bpf_supply *supply, int32_t pid, int32_t tid, uint64_t *words, size_t max)
+{
+	if (!supply->python)
+		return 0;
+	if (!python_live_has(&supply->pythons, pid))
+		seek_python(supply, pid);
+	return python_live_read(&supply->pythons, pid, tid, words, max);
 }
 
 static void give_list(struct bpf_supply *supply, struct supplied_process *process)

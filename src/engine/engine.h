@@ -109,6 +109,12 @@ void engine_stop(struct engine *engine);
 void engine_registers(struct engine *engine, void (*add)(void *context, int32_t tid, const uint64_t *values),
 		      void *context);
 
+/*
+ * The functions of an interpreter that a thread waits in, as struct event_sample has them. They are read from memory,
+ * and are wrong if it runs meanwhile. Returns how many words there are.
+ */
+size_t engine_interpreted(struct engine *engine, int32_t pid, int32_t tid, uint64_t *words, size_t max);
+
 /* A sink for mmap, comm, fork and exit records, passed at once, and for threads that wait when it begins. */
 struct event_sink engine_early(struct engine *engine);
 

@@ -62,6 +62,16 @@ void engine_registers(struct engine *engine, void (*add)(void *context, int32_t 
 	(void)context;
 }
 
+size_t engine_interpreted(struct engine *engine, int32_t pid, int32_t tid, uint64_t *words, size_t max)
+{
+	(void)engine;
+	(void)pid;
+	(void)tid;
+	(void)words;
+	(void)max;
+	return 0;
+}
+
 void engine_end(struct engine *engine, uint64_t time)
 {
 	(void)engine;

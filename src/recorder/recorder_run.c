@@ -160,6 +160,11 @@ static void enable(struct recorder *recorder, enum source_state state, uint64_t 
 	}
 }
 
+static size_t read_interpreted(void *context, int32_t pid, int32_t tid, uint64_t *words, size_t max)
+{
+	return engine_interpreted(context, pid, tid, words, max);
+}
+
 static void begin_samples(struct recorder *recorder)
 {
 	const struct target *target = &recorder->target;
@@ -173,8 +178,10 @@ static void begin_samples(struct recorder *recorder)
 	recorder->samples_on = true;
 	if (recorder->derive)
 		derive_begin(recorder->derive, clock_now());
-	if (sleepers && recorder->engine)
+	if (sleepers && recorder->engine) {
 		engine_registers(recorder->engine, sleepers_registers, sleepers);
+		sleepers_set_interpreter(sleepers, read_interpreted, recorder->engine);
+	}
 	if (sleepers)
 		sleepers_emit(sleepers, recorder->options.stack_size ? recorder->options.stack_size : STACK_SIZE_MAX,
 			      recorder->kernel && recorder->options.kernel, recorder->cgroups, &existing);

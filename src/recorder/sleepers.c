@@ -21,6 +21,7 @@
 #define HELD_MAX (64u << 20) /* bytes of stacks; threads beyond that lose their user part */
 #define PAGE 4096u
 #define PAGES_MAX 17u /* of one stack */
+#define INTERPRETED_MAX 2048u /* words of one stack */
 
 struct kernel_frame {
 	str_id name; /* function, as /proc/PID/stack has it */
@@ -34,6 +35,7 @@ struct sleeper {
 	uint64_t registers[ENGINE_REGISTERS]; /* of user space; the stack pointer is 0 when they are not known */
 	bool all_registers;
 	size_t stack, stack_size; /* in `bytes` */
+	size_t interpreted, interpreted_count; /* in `words` */
 	bool asleep;
 };
 
@@ -46,6 +48,10 @@ struct sleepers {
 	struct strpool names;
 	uint64_t *addresses; /* by name; 0: not found */
 	struct buf bytes;
+	sleepers_read *read; /* NULL: not */
+	void *read_context;
+	uint64_t *words;
+	size_t word_count, word_capacity;
 	char *line; /* of getline() */
 	size_t line_capacity;
 };
@@ -116,6 +122,7 @@ void sleepers_free(struct sleepers *sleepers)
 	free(sleepers->items);
 	free(sleepers->frames);
 	free(sleepers->addresses);
+	free(sleepers->words);
 	free(sleepers->line);
 	free(sleepers);
 }
@@ -134,6 +141,12 @@ void sleepers_registers(void *context, int32_t tid, const uint64_t *values)
 		memcpy(sleeper->registers, values, sizeof sleeper->registers);
 		sleeper->all_registers = true;
 	}
+}
+
+void sleepers_set_interpreter(struct sleepers *sleepers, sleepers_read *read, void *context)
+{
+	sleepers->read = read;
+	sleepers->read_context = context;
 }
 
 /* "[<0>] do_epoll_wait+0x72e/0x7d0", and " [module]" behind it. */
@@ -213,6 +226,18 @@ static void read_user_stack(struct sleepers *sleepers, struct sleeper *sleeper, 
 	sleepers->bytes.size += sleeper->stack_size;
 }
 
+static void read_interpreted(struct sleepers *sleepers, struct sleeper *sleeper)
+{
+	if (!sleepers->read || sleepers->word_count * sizeof *sleepers->words > HELD_MAX)
+		return;
+	sleepers->words = mem_grow(sleepers->words, &sleepers->word_capacity, sleepers->word_count + INTERPRETED_MAX,
+				   sizeof *sleepers->words);
+	sleeper->interpreted = sleepers->word_count;
+	sleeper->interpreted_count = sleepers->read(sleepers->read_context, sleeper->pid, sleeper->tid,
+						    sleepers->words + sleepers->word_count, INTERPRETED_MAX);
+	sleepers->word_count += sleeper->interpreted_count;
+}
+
 static void look(struct sleepers *sleepers, struct sleeper *sleeper, uint32_t stack_bytes, bool kernel)
 {
 	uint64_t turns;
@@ -221,6 +246,8 @@ static void look(struct sleepers *sleepers, struct sleeper *sleeper, uint32_t st
 	if (kernel)
 		read_kernel_stack(sleepers, sleeper);
 	read_user_stack(sleepers, sleeper, stack_bytes);
+	if (sleeper->stack_size)
+		read_interpreted(sleepers, sleeper);
 	bool still = read_turns(sleeper, &turns) && turns == sleeper->turns;
 	sleeper->asleep = still && (sleeper->frame_count || sleeper->stack_size);
 }
@@ -283,6 +310,8 @@ static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, 
 		};
 		sample.stack = (const uint8_t *)sleepers->bytes.data + sleeper->stack;
 		sample.stack_size = sample.stack_asked = sleeper->stack_size;
+		sample.interpreted = sleepers->words + sleeper->interpreted;
+		sample.interpreted_count = sleeper->interpreted_count;
 	}
 	return sink_asleep(sink, &sample);
 }

@@ -21,6 +21,13 @@ void sleepers_free(struct sleepers *sleepers);
 void sleepers_registers(void *sleepers, int32_t tid, const uint64_t *values);
 
 /*
+ * And how to read the functions of an interpreter that a thread waits in, as engine_interpreted() does: words of
+ * `interpreted` of struct event_sample.
+ */
+typedef size_t sleepers_read(void *context, int32_t pid, int32_t tid, uint64_t *words, size_t max);
+void sleepers_set_interpreter(struct sleepers *sleepers, sleepers_read *read, void *context);
+
+/*
  * And then: gives those that have not run since to `asleep` of the sink, with at most `stack_bytes` of their stack
  * and with `kernel` the kernel's part. Returns as the sink.
  */

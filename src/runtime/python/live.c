@@ -103,6 +103,11 @@ void python_live_add(struct python_live *live, int32_t pid, uint32_t generation,
 	process->ended = false;
 }
 
+bool python_live_has(const struct python_live *live, int32_t pid)
+{
+	return find_process(live, pid);
+}
+
 void python_live_exit(struct python_live *live, int32_t pid)
 {
 	struct python_process *process = find_process(live, pid);

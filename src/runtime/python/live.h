@@ -23,6 +23,7 @@ void python_live_release(struct python_live *live);
 /* A process, or the program that it became (`generation`), has an interpreter, with _PyRuntime at `runtime`. */
 void python_live_add(struct python_live *live, int32_t pid, uint32_t generation, const struct python_layout *layout,
 		     uint64_t runtime);
+bool python_live_has(const struct python_live *live, int32_t pid);
 /* Its memory is gone. What is known about it stays for a while: samples of it may still come. */
 void python_live_exit(struct python_live *live, int32_t pid);
 
