@@ -88,3 +88,12 @@ enum frame_kind module_kind(const char *module, size_t length)
 		return FRAME_KERNEL;
 	return module_is_jit_file(module, length) || equals(module, length, "//anon") ? FRAME_JIT : FRAME_NATIVE;
 }
+
+bool module_is_python(const char *module)
+{
+	const char *slash = strrchr(module, '/'), *name = slash ? slash + 1 : module;
+	if (!strncmp(name, "lib", 3))
+		name += 3;
+	return !strncmp(name, "python", 6) && isdigit((unsigned char)name[6]) && name[7] == '.' &&
+	       isdigit((unsigned char)name[8]);
+}

@@ -18,4 +18,7 @@ enum frame_kind module_kind(const char *module, size_t length);
 /* Whether it is one of those files: perf-12.map, jit-12.dump, jitted-12-3.so. */
 bool module_is_jit_file(const char *module, size_t length);
 
+/* Whether it is the program or the library of a CPython interpreter: python3.12, libpython3.12.so.1.0. */
+bool module_is_python(const char *module);
+
 #endif

@@ -66,6 +66,7 @@ struct type_event {
 	part(RUNNABLE, "runnable", true, yellow, inlined, "waiting for a CPU")       \
 	part(SLEEPING, "sleeping", true, io, scoped, "sleeps")                       \
 	part(LOCK, "lock", true, purple, waker, "waiting for a lock")                \
+	part(GIL, "GIL", true, orange, python, "waiting for Python's GIL")           \
 	part(DISK, "disk", true, aqua, jit, "waiting for a disk (uninterruptible)")  \
 	part(MINOR, "minor", false, mem, jit, "minor faults")                        \
 	part(MAJOR, "major", false, orange, kernel, "major faults (read from disk)")

@@ -1,6 +1,8 @@
 /* The rows of views, and the change of a profile into one of them. */
 #include "profile/view.h"
 
+#include "profile/module.h"
+
 #include <string.h>
 
 const struct profile_view *profile_view_find(const char *name)
@@ -82,6 +84,14 @@ static const char *const libc_locks[] = {
 	"pthread_cond_timed", "___pthread_cond_timed", "__new_sem_wait",        NULL,
 };
 
+/*
+ * CPython waits for its global lock on a condition variable, or for the mutex of it. On Linux it waits for nothing else
+ * in this way: its other locks are semaphores.
+ */
+static const char *const gil_waits[] = {"pthread_cond_", "pthread_mutex_lock", NULL};
+/* Functions that take or release it, where the file does not say that it is the interpreter's. */
+static const char *const gil_users[] = {"take_gil", "drop_gil", "PyEval_", "_PyEval_", "_PyThreadState_", NULL};
+
 static bool begins_with_any(const char *name, const char *const *beginnings)
 {
 	for (; *beginnings; beginnings++)
@@ -90,7 +100,25 @@ static bool begins_with_any(const char *name, const char *const *beginnings)
 	return false;
 }
 
-enum { IN_KERNEL = 1, IN_KERNEL_LOCK = 2, IN_LIBC_LOCK = 4, IN_WAKER = 8 };
+enum {
+	IN_KERNEL = 1,
+	IN_KERNEL_LOCK = 2,
+	IN_LIBC_LOCK = 4,
+	IN_WAKER = 8,
+	IN_GIL = 16, /* of a stack */
+	IN_INTERPRETER = 32, /* of a frame: the code of CPython, or a function that it evaluates */
+	IN_GIL_WAIT = 64, /* of a frame: waits for the GIL if the interpreter called it */
+};
+
+static uint8_t facts_of_native(const char *name, const char *module)
+{
+	uint8_t facts = begins_with_any(name, libc_locks) ? IN_LIBC_LOCK : 0;
+	if (begins_with_any(name + strspn(name, "_"), gil_waits))
+		facts |= IN_GIL_WAIT;
+	if (module_is_python(module) || begins_with_any(name, gil_users))
+		facts |= IN_INTERPRETER;
+	return facts;
+}
 
 static uint8_t facts_of_frame(const struct profile *profile, const struct frame *frame)
 {
@@ -99,7 +127,9 @@ static uint8_t facts_of_frame(const struct profile *profile, const struct frame 
 		return IN_WAKER;
 	if (frame->kind == FRAME_KERNEL)
 		return begins_with_any(name, kernel_locks) ? IN_KERNEL | IN_KERNEL_LOCK : IN_KERNEL;
-	return begins_with_any(name, libc_locks) ? IN_LIBC_LOCK : 0;
+	if (frame->kind == FRAME_PYTHON)
+		return IN_INTERPRETER;
+	return facts_of_native(name, profile_text(profile, profile->functions[frame->function].module));
 }
 
 /* How a thread leaves its CPU is the same everywhere: the function that wanted it to is shown. */
@@ -154,6 +184,17 @@ void profile_viewer_free(struct profile_viewer *viewer)
 	free(viewer);
 }
 
+/* What is known of a stack by its outer part and its innermost frame. */
+static uint8_t facts_of_stack(const struct profile_viewer *viewer, const struct stack *stack)
+{
+	uint8_t outer = viewer->of_stack[stack->parent], inner = viewer->of_frame[stack->frame];
+	/* Who ended the wait says nothing about what it was for. */
+	if (outer & IN_WAKER)
+		return outer;
+	bool gil = outer & IN_INTERPRETER && inner & IN_GIL_WAIT;
+	return (outer & (uint8_t)~IN_INTERPRETER) | inner | (gil ? IN_GIL : 0);
+}
+
 /* Of stacks and frames that came since; callers stand before those they call. */
 static void extend_facts(struct profile_viewer *viewer)
 {
@@ -167,24 +208,20 @@ static void extend_facts(struct profile_viewer *viewer)
 	viewer->of_stack =
 		mem_grow(viewer->of_stack, &viewer->stack_capacity, profile->stack_count, sizeof *viewer->of_stack);
 	for (; viewer->stack_count < profile->stack_count; viewer->stack_count++) {
-		const struct stack *stack = &profile->stacks[viewer->stack_count];
-		uint8_t *facts = &viewer->of_stack[viewer->stack_count];
-		*facts = 0;
-		if (viewer->stack_count == STACK_ROOT)
-			continue;
-		/* Who ended the wait says nothing about what it was for. */
-		*facts = viewer->of_stack[stack->parent];
-		if (!(*facts & IN_WAKER))
-			*facts |= viewer->of_frame[stack->frame];
+		bool root = viewer->stack_count == STACK_ROOT;
+		viewer->of_stack[viewer->stack_count] =
+			root ? 0 : facts_of_stack(viewer, &profile->stacks[viewer->stack_count]);
 	}
 }
 
 /* What libc was called for counts only where the kernel's part is missing. */
-static bool waits_for_lock(struct profile_viewer *viewer, stack_id stack)
+static enum part_label label_of_wait(struct profile_viewer *viewer, stack_id stack, enum part_label other)
 {
 	extend_facts(viewer);
 	uint8_t facts = viewer->of_stack[stack];
-	return facts & (facts & IN_KERNEL ? IN_KERNEL_LOCK : IN_LIBC_LOCK);
+	if (!(facts & (facts & IN_KERNEL ? IN_KERNEL_LOCK : IN_LIBC_LOCK)))
+		return other;
+	return facts & IN_GIL ? PART_GIL : PART_LOCK;
 }
 
 static stack_id root_of_part(struct profile *profile, const char *label)
@@ -242,9 +279,9 @@ bool profile_viewer_move(struct profile_viewer *viewer, struct sample *sample)
 		part_of(viewer->view, profile_text(profile, profile->values[sample->value].name));
 	if (!part)
 		return false;
-	bool lock = part->may_be_lock && waits_for_lock(viewer, sample->stack);
+	enum part_label label = part->may_be_lock ? label_of_wait(viewer, sample->stack, part->label) : part->label;
 	stack_id stack = part->waits ? without_scheduler(profile, sample->stack) : sample->stack;
-	sample->stack = rooted_stack(viewer, find_rooted(viewer, lock ? PART_LOCK : part->label), stack);
+	sample->stack = rooted_stack(viewer, find_rooted(viewer, label), stack);
 	sample->value = viewer->joined;
 	return true;
 }

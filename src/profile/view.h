@@ -18,7 +18,8 @@ const struct profile_view *profile_view_default(const struct profile *profile);
 bool profile_view_has(const struct profile *profile, const struct profile_view *view);
 /*
  * Joins its parts and returns their value type, which has the view's name and unit. Time asleep in a futex or another
- * lock becomes time waiting for locks: the names of functions show it. The parts are gone from the profile then.
+ * lock becomes time waiting for locks, or for the GIL of Python: the names of functions and modules show it. The parts
+ * are gone from the profile then.
  */
 value_id profile_view_apply(struct profile *profile, const struct profile_view *view);
 
