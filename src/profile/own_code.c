@@ -3,8 +3,10 @@
 
 #include "base/buf.h"
 #include "profile/hot_functions.h"
+#include "profile/module.h"
 #include "profile/view.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define KIND_COLUMNS 8 /* of the longest one */
@@ -61,6 +63,21 @@ static bool is_c_library(const char *module)
 	return false;
 }
 
+/* Python's own modules: /usr/lib/python3.11/queue.py, "<frozen importlib._bootstrap>". Installed ones are programs too. */
+static bool is_python_library(const char *module)
+{
+	const char *folder = strstr(module, "/lib/python");
+	return !strncmp(module, "<frozen ", 8) ||
+	       (folder && isdigit((unsigned char)folder[11]) && !strstr(folder, "-packages/"));
+}
+
+/* As the C library starts native threads, so does this one those of Python. */
+static bool starts_threads(const char *module)
+{
+	const char *slash = strrchr(module, '/');
+	return is_c_library(module) || !strcmp(slash ? slash + 1 : module, "threading.py");
+}
+
 /* Below the stack of who ended the wait, if it has one on top. */
 static stack_id without_waker(const struct profile *profile, stack_id stack)
 {
@@ -75,18 +92,27 @@ stack_id own_code_stack(const struct profile *profile, stack_id stack)
 	const char *kind = own_code_wait(profile, stack);
 	if (!kind || !strcmp(kind, "running"))
 		return stack;
-	stack_id waited = without_waker(profile, stack), library = STACK_ROOT, caller = STACK_ROOT;
+	stack_id waited = without_waker(profile, stack);
+	stack_id library = STACK_ROOT, caller = STACK_ROOT, interpreter = STACK_ROOT;
+	bool python = false;
 	for (stack_id at = waited; at != STACK_ROOT; at = profile->stacks[at].parent) {
 		const char *module = module_of(profile, at);
 		if (!*module || module[0] == '[' || frame_is_kernel(profile, profile->stacks[at].frame))
 			continue; /* the kernel, [vdso], frames that are only a text */
-		if (!is_system_library(module))
+		python |= profile->frames[profile->stacks[at].frame].kind == FRAME_PYTHON;
+		if (module_is_python(module)) {
+			interpreter = interpreter == STACK_ROOT ? at : interpreter;
+			continue;
+		}
+		if (!is_system_library(module) && !is_python_library(module))
 			return at;
-		if (!is_c_library(module))
+		if (!starts_threads(module))
 			library = at;
 		if (caller == STACK_ROOT)
 			caller = at;
 	}
+	if (interpreter != STACK_ROOT && !python)
+		return interpreter;
 	return library != STACK_ROOT ? library : caller != STACK_ROOT ? caller : waited;
 }
 

@@ -12,8 +12,9 @@ const char *own_code_wait(const struct profile *profile, stack_id stack);
 
 /*
  * The part of a stack up to the innermost function that is neither the kernel's nor of a system library; where there is
- * none, up to the outermost function of a library other than the C library, else up to what called the kernel. Time
- * spent running stays where it was spent.
+ * none, up to the outermost function of a library other than the C library, else up to what called the kernel. Of a
+ * Python program these are functions in Python: its interpreter and the standard library are libraries. Time spent
+ * running stays where it was spent.
  */
 stack_id own_code_stack(const struct profile *profile, stack_id stack);
 

@@ -183,6 +183,49 @@ static void a_wait_is_the_time_of_the_function_that_waits(void **state)
 	profile_release(&profile);
 }
 
+/* Functions in Python are those of files with sources in Python. */
+static void add_python(struct profile *profile, const char *stack, int64_t weight)
+{
+	stacks_add(profile, 0, stack, weight);
+	for (size_t i = 0; i < profile->frame_count; i++) {
+		const char *module = profile_text(profile, profile->functions[profile->frames[i].function].module);
+		if (strstr(module, ".py"))
+			profile->frames[i].kind = FRAME_PYTHON;
+	}
+}
+
+#define PYTHON_THREAD \
+	"[lock];/usr/lib/libc.so.6`start_thread;/usr/bin/python3.11`run;/usr/lib/python3.11/threading.py`run;"
+
+static void a_wait_in_python_is_that_of_a_function_in_python(void **state)
+{
+	(void)state;
+	struct profile profile;
+	struct hot_functions hot_functions = {0};
+	profile_init(&profile);
+	add_python(&profile,
+		   PYTHON_THREAD "/srv/app.py`work;/usr/lib/python3.11/queue.py`get;/usr/bin/python3.11`lock;"
+				 "/usr/lib/libc.so.6`sem_wait",
+		   7);
+	add_python(&profile,
+		   PYTHON_THREAD
+		   "/usr/lib/python3/dist-packages/urllib3/a.py`connect;/usr/lib/python3.11/socket.py`recv",
+		   5);
+	add_python(&profile, PYTHON_THREAD "/usr/lib/python3.11/concurrent/thread.py`pool;/usr/bin/python3.11`lock", 3);
+	/* Without functions in Python the interpreter is a program like others. */
+	stacks_add(&profile, 0, "[sleeping];/usr/bin/python3.11`main;/usr/bin/python3.11`nap;/lib/libc.so.6`nanosleep",
+		   2);
+	add_all(&hot_functions, &profile);
+	size_t count;
+	uint32_t *order CLEANUP_FREE =
+		hot_functions_order(&hot_functions, &profile, &(struct hot_functions_view){.kernel = true}, &count);
+	const char *names[] = {"work", "connect", "pool", "nap"};
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(profile_text(&profile, hot_functions.rows[order[i]].name), names[i]);
+	hot_functions_release(&hot_functions);
+	profile_release(&profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +235,7 @@ int main(void)
 		cmocka_unit_test(without_the_kernel_its_time_is_the_callers),
 		cmocka_unit_test(a_function_has_the_process_with_most_of_it),
 		cmocka_unit_test(a_wait_is_the_time_of_the_function_that_waits),
+		cmocka_unit_test(a_wait_in_python_is_that_of_a_function_in_python),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
