@@ -1,4 +1,6 @@
 /* Value types that belong together, and amounts as people read them. */
+#include "profile/module.h"
+#include "profile/own_code.h"
 #include "profile/view.h"
 #include "render/unit.h"
 #include "unit.h"
@@ -6,20 +8,25 @@
 #include <stdio.h>
 #include <string.h>
 
-static frame_id frame(struct profile *profile, const char *name, enum frame_kind kind)
+/* "module`name" or "name" */
+static frame_id frame(struct profile *profile, const char *text, enum frame_kind kind)
 {
-	function_id function =
-		profile_function(profile, (struct function){.name = profile_string(profile, name, strlen(name))});
-	return profile_frame(profile, (struct frame){.function = function, .kind = kind});
+	const char *tick = strchr(text, '`'), *name = tick ? tick + 1 : text;
+	struct function function = {
+		.name = profile_string(profile, name, strlen(name)),
+		.module = tick ? profile_string(profile, text, (size_t)(tick - text)) : 0,
+	};
+	return profile_frame(profile, (struct frame){.function = profile_function(profile, function), .kind = kind});
 }
 
-/* Names, outermost first; those that begin with '+' are the kernel's. */
+/* Names, outermost first; those that begin with '+' are the kernel's, those with '~' are functions in Python. */
 static void add(struct profile *profile, const char *value, int64_t weight, const char *const *names)
 {
 	stack_id stack = STACK_ROOT;
 	for (; *names; names++) {
-		bool kernel = **names == '+';
-		frame_id id = frame(profile, *names + kernel, kernel ? FRAME_KERNEL : FRAME_NATIVE);
+		bool kernel = **names == '+', python = **names == '~';
+		enum frame_kind kind = kernel ? FRAME_KERNEL : python ? FRAME_PYTHON : FRAME_NATIVE;
+		frame_id id = frame(profile, *names + (kernel || python), kind);
 		stack = profile_stack(profile, stack, id);
 	}
 	value_id id = profile_value(profile, value, profile_unit_of(value));
@@ -82,6 +89,57 @@ static void parts_become_one_with_a_frame_each(void **state)
 	assert_int_equal(profile.quality.samples, 8);
 	assert_int_equal(profile.quality.filtered, 1);
 	profile_release(&profile);
+}
+
+static void waits_of_the_interpreter_itself_are_for_the_gil(void **state)
+{
+	(void)state;
+	struct profile profile;
+	profile_init(&profile);
+	/* Debian's interpreter is stripped: the module shows whose code it is. */
+	ADD(&profile, "time-sleeping", 1, "~f", "/usr/bin/python3.11`[python3.11]",
+	    "pthread_cond_timedwait@@GLIBC_2.3.2", "__pthread_cond_wait_common", "+do_futex", "+schedule");
+	ADD(&profile, "time-sleeping", 2, "~g", "/opt/lib/libpython3.12.so.1.0`PyEval_RestoreThread",
+	    "pthread_mutex_lock", "+futex_wait");
+	/* The code that takes it is part of the evaluation loop, in place of which a function in Python is. */
+	ADD(&profile, "time-sleeping", 4, "~h", "___pthread_cond_clockwait64", "+futex_wait");
+	/* Inside another program, and where the kernel's part is not known. */
+	ADD(&profile, "time-sleeping", 8, "/opt/game`take_gil", "pthread_cond_timedwait");
+	/* It got the lock, but no CPU. */
+	ADD(&profile, "time-runnable", 16, "/opt/game`take_gil", "pthread_cond_timedwait");
+	/* Locks of Python programs are semaphores; those of native code are its own. */
+	ADD(&profile, "time-sleeping", 32, "~f", "/usr/bin/python3.11`PyThread_acquire_lock_timed", "sem_clockwait",
+	    "+futex_wait");
+	ADD(&profile, "time-sleeping", 64, "~f", "/usr/bin/python3.11`call", "/opt/ext.so`pop", "pthread_cond_wait",
+	    "+futex_wait");
+	/* Not a lock at all, or the waker's. */
+	ADD(&profile, "time-sleeping", 128, "~f", "/usr/bin/python3.11`pysleep", "clock_nanosleep", "+do_nanosleep");
+	ADD(&profile, "time-sleeping", 256, "~f", "sem_wait", "+futex_wait", "--", "+futex_wake", "pthread_cond_signal",
+	    "/usr/bin/python3.11`drop_gil");
+	value_id value = profile_view_apply(&profile, profile_view_find("wall"));
+	int64_t gil = 0, lock = 0;
+	for (size_t i = 0; i < profile.sample_count; i++) {
+		const char *kind = own_code_wait(&profile, profile.samples[i].stack);
+		gil += !strcmp(kind, "GIL") ? profile.samples[i].weight : 0;
+		lock += !strcmp(kind, "lock") ? profile.samples[i].weight : 0;
+	}
+	assert_int_equal(gil, 1 + 2 + 4 + 8);
+	assert_int_equal(lock, 32 + 64 + 256);
+	assert_int_equal(weight_of(&profile, value, "[GIL];take_gil;pthread_cond_timedwait"), 8);
+	assert_int_equal(weight_of(&profile, value, "[runnable];take_gil;pthread_cond_timedwait"), 16);
+	profile_release(&profile);
+}
+
+static void files_of_the_interpreter_are_known_by_their_names(void **state)
+{
+	(void)state;
+	const char *yes[] = {"python3.8", "/usr/bin/python3.11", "/a/libpython3.13t.so.1.0", "/python3.12d"};
+	const char *no[] = {
+		"", "python", "/usr/bin/python3", "/usr/lib/python3.11/a.so", "pythonic3.1", "libpython.so"};
+	for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+		assert_true(module_is_python(yes[i]));
+	for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+		assert_false(module_is_python(no[i]));
 }
 
 static void a_view_is_shown_by_itself_where_its_parts_come_first(void **state)
@@ -199,6 +257,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_become_one_with_a_frame_each),
+		cmocka_unit_test(waits_of_the_interpreter_itself_are_for_the_gil),
+		cmocka_unit_test(files_of_the_interpreter_are_known_by_their_names),
 		cmocka_unit_test(a_view_is_shown_by_itself_where_its_parts_come_first),
 		cmocka_unit_test(deep_stacks_are_joined_too),
 		cmocka_unit_test(samples_that_come_later_are_joined_one_by_one),
