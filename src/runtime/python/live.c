@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "runtime/python/code.h"
 #include "runtime/python/stack.h"
+#include "runtime/thread_number.h"
 #include "trace/word.h"
 
 #include <string.h>
@@ -27,6 +28,7 @@ struct python_process {
 	int32_t pid;
 	uint32_t generation;
 	bool ended;
+	bool same_numbers; /* its threads are known to have no other numbers than those in /proc */
 	int memory; /* -1: not open */
 	struct python_layout layout;
 	uint64_t runtime;
@@ -101,6 +103,7 @@ void python_live_add(struct python_live *live, int32_t pid, uint32_t generation,
 	process->layout = *layout;
 	process->runtime = runtime;
 	process->ended = false;
+	process->same_numbers = false;
 }
 
 bool python_live_has(const struct python_live *live, int32_t pid)
@@ -233,6 +236,12 @@ void python_live_name(struct python_live *live, int32_t pid, uint32_t generation
 		name_frame(live, process, words + i);
 }
 
+/* The interpreter knows its threads by the numbers in its namespace. */
+static int32_t own_number(struct python_process *process, int32_t tid)
+{
+	return process->same_numbers ? tid : thread_number_inside(process->pid, tid, &process->same_numbers);
+}
+
 size_t python_live_read(struct python_live *live, int32_t pid, int32_t tid, uint64_t *words, size_t max)
 {
 	struct python_process *process = find_process(live, pid);
@@ -241,7 +250,7 @@ size_t python_live_read(struct python_live *live, int32_t pid, int32_t tid, uint
 	enum python_end end;
 	if (!process || !open_memory(live, process, &memory))
 		return 0;
-	size_t count = python_stack_read(&memory, &process->layout, process->runtime, tid, frames,
+	size_t count = python_stack_read(&memory, &process->layout, process->runtime, own_number(process, tid), frames,
 					 max / 2 < FRAMES_MAX ? max / 2 : FRAMES_MAX, &end);
 	for (size_t i = 0; i < count; i++) {
 		words[i * 2] = trace_word(TRACE_PYTHON, frames[i].code, frames[i].entry);

@@ -34,7 +34,7 @@ void python_live_exit(struct python_live *live, int32_t pid);
 void python_live_name(struct python_live *live, int32_t pid, uint32_t generation, uint64_t *words, size_t count);
 /*
  * Reads the frames of a thread from memory; it runs meanwhile, so they are those of a moment after its sample. Fills
- * named words and returns how many. `tid` is its number in its own pid namespace.
+ * named words and returns how many. `pid` and `tid` are numbers in the namespace of /proc.
  */
 size_t python_live_read(struct python_live *live, int32_t pid, int32_t tid, uint64_t *words, size_t max);
 
