@@ -212,7 +212,11 @@ static int take_record(void *context, void *data, size_t size)
 	memcpy(record, data, size);
 	MEM_ROOM(engine->waiting, engine->waiting_count, engine->waiting_capacity);
 	/* Frames of an interpreter get their functions at once: the process may end, or free them. */
-	engine->waiting[engine->waiting_count++] = bpf_python_name(&engine->supply.pythons, record, size);
+	record = bpf_python_name(&engine->supply.pythons, record, size);
+	/* Those of another wait than the one that was copied would be wrong. */
+	if (record->kind == LAYOUT_COPY_LEFT && !bpf_waits_lasts(&engine->counts.maps, record))
+		record->python_count = 0;
+	engine->waiting[engine->waiting_count++] = record;
 	return 0;
 }
 

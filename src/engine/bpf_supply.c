@@ -347,6 +347,17 @@ static bool find_python(struct bpf_supply *supply, const struct supplied_process
 	return false;
 }
 
+/* All waits pass through the C library. */
+static void expect_waits(struct bpf_supply *supply, struct supplied_process *process, const struct map_set *maps)
+{
+	for (size_t i = 0; i < maps->count; i++) {
+		struct module_code *code = module_store_get(supply->codes, maps->items[i].module);
+		if (module_code_python(code) || strstr(code_path(code), "/libc.so"))
+			expect_samples(supply, process, maps->items[i].module);
+	}
+	process_changed(supply, process);
+}
+
 /*
  * Before any table is built. Files are opened only of a process that has something of Python mapped: where the
  * interpreter is part of another program, these are modules of its library.
@@ -360,6 +371,8 @@ static void seek_python(struct bpf_supply *supply, int32_t pid)
 		likely = strstr(code_path(module_store_get(supply->codes, maps->items[i].module)), "python");
 	for (size_t i = 0; likely && i < maps->count && !found; i++)
 		found = is_python(supply, get_process(supply, pid), &maps->items[i], &layout);
+	if (found)
+		expect_waits(supply, get_process(supply, pid), maps);
 }
 
 size_t bpf_supply_interpreted(struct bpf_supply *supply, int32_t pid, int32_t tid, uint64_t *words, size_t max)

@@ -25,6 +25,14 @@ void bpf_waits_add(const struct bpf_maps *maps, int32_t pid, int32_t tid)
 		bpf_map_update_elem(maps->threads, &key, &thread, BPF_NOEXIST);
 }
 
+bool bpf_waits_lasts(const struct bpf_maps *maps, const struct layout_record *record)
+{
+	struct layout_thread thread;
+	uint32_t tid = record->key.tid;
+	return !bpf_map_lookup_elem(maps->threads, &tid, &thread) && thread.doing == LAYOUT_DOING_WAIT &&
+	       !thread.woken && thread.since <= record->time;
+}
+
 static uint64_t passed(uint64_t since, uint64_t time)
 {
 	return time > since ? time - since : 0;
