@@ -408,11 +408,10 @@ static void note_interpreted(struct perfdata_writer *writer, const struct finish
 	struct event_mmap mmap;
 	for (size_t i = 0; i < finished->count; i++) {
 		const struct trace_frame *frame = &finished->frames[i].frame;
-		if (frame->kind != TRACE_PYTHON || !write_interpreted_take(&writer->interpreted, finished->sample->pid,
-									   (uint32_t)frame->address, &mmap))
-			continue;
-		mmap.time = finished->sample->since;
-		write_mmap(writer, &mmap);
+		if (frame->kind == TRACE_PYTHON &&
+		    write_interpreted_take(&writer->interpreted, finished->sample->pid, (uint32_t)frame->address,
+					   finished->sample->since, &mmap))
+			write_mmap(writer, &mmap);
 	}
 }
 

@@ -19,24 +19,30 @@ void write_interpreted_forget(struct write_interpreted *interpreted)
 	index_map_clear(&interpreted->map);
 }
 
-static bool is_new(struct write_interpreted *interpreted, uint64_t key)
+/* Whether it must be written; notes that it is. */
+static bool is_new(struct write_interpreted *interpreted, uint64_t key, uint64_t time)
 {
 	struct index_probe probe;
 	for (uint32_t i = index_map_first(&interpreted->map, hash_u64(key), &probe); i != INDEX_NONE;
-	     i = index_map_next(&interpreted->map, &probe))
-		if (interpreted->written[i] == key)
-			return false;
+	     i = index_map_next(&interpreted->map, &probe)) {
+		struct written_function *written = &interpreted->written[i];
+		if (written->key != key)
+			continue;
+		bool earlier = time < written->time;
+		written->time = earlier ? time : written->time;
+		return earlier;
+	}
 	index_map_insert(&interpreted->map, hash_u64(key), (uint32_t)interpreted->count);
 	MEM_ROOM(interpreted->written, interpreted->count, interpreted->capacity);
-	interpreted->written[interpreted->count++] = key;
+	interpreted->written[interpreted->count++] = (struct written_function){key, time};
 	return true;
 }
 
-bool write_interpreted_take(struct write_interpreted *interpreted, int32_t pid, uint32_t number,
+bool write_interpreted_take(struct write_interpreted *interpreted, int32_t pid, uint32_t number, uint64_t time,
 			    struct event_mmap *ret_mmap)
 {
 	struct interpreted_function function;
-	if (!interpreted->functions || !is_new(interpreted, (uint64_t)(uint32_t)pid << 32 | number) ||
+	if (!interpreted->functions || !is_new(interpreted, (uint64_t)(uint32_t)pid << 32 | number, time) ||
 	    !interpreted_get(interpreted->functions, number, &function))
 		return false;
 	buf_clear(&interpreted->path);
@@ -44,6 +50,7 @@ bool write_interpreted_take(struct write_interpreted *interpreted, int32_t pid, 
 	*ret_mmap = (struct event_mmap){
 		.pid = pid,
 		.tid = pid,
+		.time = time,
 		.start = INTERPRETED_BASE + ((uint64_t)number << INTERPRETED_BITS),
 		.length = 1u << INTERPRETED_BITS,
 		.protection = PROT_READ | PROT_EXEC,
