@@ -253,7 +253,7 @@ const struct command command_doctor = {
 		},
 	.exit_codes =
 		(const struct command_fact[]){
-			{"1", "not even your own processes can be recorded, or the check failed"},
+			{"1", "your own processes cannot be recorded, or the check failed"},
 			{0},
 		},
 	.runs_command = true,

@@ -198,7 +198,7 @@ static const struct command_example flame_examples[] = {
 	 "show the callers of hot functions"},
 	{"wick flame --base handle_request out.folded -o request.svg", "show only what one function does"},
 	{"wick flame --colors io --countname us --title 'Off-CPU' off.folded >off.svg",
-	 "use another unit than samples"},
+	 "use a unit other than samples"},
 	{0},
 };
 
@@ -476,8 +476,8 @@ const struct command command_flame = {
 	.arguments = "[FILE…]",
 	.description =
 		"Reads perf.data, perf script text or folded stacks, and writes a single SVG file. Open it in a "
-		"browser to zoom, search, filter, invert or reverse the graph; the URL contains the view. Without "
-		"scripts it shows the static graph.\n\n"
+		"browser to zoom, search, filter, invert or reverse the graph; the URL contains the view. If "
+		"scripts are disabled, the file shows the static graph.\n\n"
 		"The options of flamegraph.pl and inferno-flamegraph are supported with the same names and meanings. "
 		"Colors are the same as those of flamegraph.pl. Folded lines with two counts are drawn as a "
 		"comparison: functions that grew, including their callees, are red, and functions that shrank are "

@@ -105,9 +105,9 @@ const struct option_row max_memory_rows[] = {
 	 .type = OPTION_STRING,
 	 .offset = INPUT_FIELD(max_memory),
 	 .argument = "SIZE",
-	 .help = "Stop with exit code 4 if wick needs more than SIZE of memory: 500M, 2G. A recording ends at a "
-		 "third of it and writes its files. Default: a quarter of the memory of the machine, or of the "
-		 "limit of its cgroup; at least 256M if there is so much."},
+	 .help = "Exit with code 4 if wick needs more than SIZE of memory: 500M, 2G. A recording stops at a third of "
+		 "SIZE, and its files are written. Default: a quarter of the memory of the machine or of its cgroup, "
+		 "but at least 256M if available."},
 	OPTION_END,
 };
 

@@ -179,9 +179,9 @@ static void add_examples(struct buf *out, const struct command_example *examples
 static const struct command_fact common_environment[] = {
 	{"COLUMNS", "Width of the output, instead of the width of the terminal."},
 	{"NO_COLOR", "If set and not empty, the output has no colors."},
-	{"DEBUGINFOD_URLS", "Servers that are asked for missing debug files, separated by spaces. Default: none."},
-	{"XDG_CACHE_HOME", "The cache of unwind tables and function names is in its subdirectory wick. Default: "
-			   "~/.cache."},
+	{"DEBUGINFOD_URLS", "debuginfod servers to query for missing debug files, separated by spaces. Default: none."},
+	{"XDG_CACHE_HOME", "Directory of the cache. wick keeps unwind tables and function names in its subdirectory "
+			   "wick. Default: ~/.cache."},
 	{0},
 };
 

@@ -155,8 +155,8 @@ static const struct option_row report_perf_rows[] = {
 	 .offset = FIELD(call_graph),
 	 .argument = "TYPE,THRESHOLD,ORDER",
 	 .choices = call_graph_choices,
-	 .help = "The same as --tree; with callee, the same as --bottom-up; with none, a table. folded is refused: use "
-		 "wick fold."},
+	 .help = "The same as --tree; with callee, the same as --bottom-up; with none, a table. folded is not "
+		 "supported; use wick fold."},
 	{.name = "inverted", .letter = 'G', .type = OPTION_FLAG, .offset = FIELD(tree), .help = "The same as --tree."},
 	{.name = "header-only", .type = OPTION_FLAG, .offset = FIELD(header), .help = "The same as --header."},
 	{PERF_REFUSED("tui", NO_BROWSER)},

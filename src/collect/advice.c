@@ -63,7 +63,7 @@ static void advise_larger_copies(struct buf *out, const struct advice_facts *fac
 
 static void advise_other_stack(struct buf *out, const struct advice_facts *facts)
 {
-	buf_str(out, "from another stack than the one that was copied (signal handlers, coroutines, goroutines)");
+	buf_str(out, "on a stack other than the one that was copied (signal handlers, coroutines, goroutines)");
 	if (facts->by_engine)
 		buf_str(out, ", in a program that has just started: record longer");
 	else if (facts->by_wick)

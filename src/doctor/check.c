@@ -347,7 +347,7 @@ static void tracing(const struct system *system, struct check_result *result)
 	bool hidden = system_exists(system, places[0]) && !system_readable(system, places[0]);
 	int error = -system->open_tracefs();
 	if (hidden || system_has_entry(system, places[0], "events")) {
-		buf_str(&result->state, "not readable for this user");
+		buf_str(&result->state, "not readable by this user");
 	} else if (!error) {
 		buf_str(&result->state, "not mounted; wick can access it without mounting");
 		ok(result);

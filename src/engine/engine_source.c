@@ -297,8 +297,9 @@ static void stop(void *context, struct buf *note, struct buf *detail)
 	engine_stop(engine);
 	if (unfollowed)
 		buf_printf(note,
-			   "%" PRIu64 " processes were not sampled: not enough kernel memory for so many; use "
-			   "a larger --kernel-memory",
+			   "%" PRIu64
+			   " processes were not sampled: the limit of kernel memory is too low; use a larger "
+			   "--kernel-memory",
 			   unfollowed);
 }
 

@@ -90,9 +90,10 @@ void extent_advice(const struct extent *extent, struct buf *out)
 {
 	if (!extent_misses_time(extent))
 		return;
-	buf_printf(out,
-		   "the samples cover %.0f %% of the CPU time: %sthreads shorter than a sampling period are missed; "
-		   "record with %sa higher frequency (-F)",
-		   100 * extent_coverage(extent), extent->user_only ? "the kernel's part and " : "",
-		   extent->user_only ? "sudo, or with " : "");
+	buf_printf(
+		out,
+		"the samples cover %.0f %% of the CPU time: %sthreads shorter than a sampling period are not sampled; "
+		"record with %sa higher frequency (-F)",
+		100 * extent_coverage(extent), extent->user_only ? "kernel code and " : "",
+		extent->user_only ? "sudo, or with " : "");
 }

@@ -322,7 +322,7 @@ int jitdump_open(struct jitdump **ret_dump, const char *path, uid_t user, struct
 	if (fd == -ENOTSUP || fd == -ELOOP)
 		return err_set(err, ERR_FORMAT, "%s: not a regular file", path);
 	if (fd == -EPERM)
-		return err_set(err, ERR_OPEN, "%s: belongs to another user than the process", path);
+		return err_set(err, ERR_OPEN, "%s: does not belong to the user of the process", path);
 	if (fd < 0)
 		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(-fd));
 	size_t size = (size_t)status.st_size;

@@ -123,7 +123,7 @@ int perfmap_open(struct perfmap **ret_map, const char *path, uid_t user, struct 
 	if (fd == -ENOTSUP || fd == -ELOOP)
 		return err_set(err, ERR_OPEN, "%s: not a regular file", path);
 	if (fd == -EPERM)
-		return err_set(err, ERR_OPEN, "%s: belongs to another user than the process", path);
+		return err_set(err, ERR_OPEN, "%s: does not belong to the user of the process", path);
 	if (fd < 0)
 		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(-fd));
 	struct perfmap *map = mem_zalloc(1, sizeof *map);

@@ -178,7 +178,7 @@ Exit codes are those of the command.
     4    the memory limit was reached (--max-memory)
   doctor:
     0    success
-    1    not even your own processes can be recorded, or the check failed
+    1    your own processes cannot be recorded, or the check failed
     2    wrong options or arguments
   record:
     0    success
@@ -209,7 +209,7 @@ Exit codes are those of the command.
   Default of \-\-freq, in samples per second.
   --
   \fBDEBUGINFOD_URLS\fR
-  Servers that are asked for missing debug files, separated by spaces. Default: none.
+  debuginfod servers to query for missing debug files, separated by spaces. Default: none.
   $ for c in fold flame report script; do wick help --man $c | grep -cE '^(.SH EXIT STATUS|.fB(3|127|DURATION).fR)$'; done
   1
   1

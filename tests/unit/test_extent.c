@@ -57,15 +57,15 @@ static void misses_are_reported_beyond_chance(void **state)
 	extent.sampled = 8 * SECOND;
 	extent.samples = 800;
 	assert_text(extent_advice, &extent,
-		    "the samples cover 80 % of the CPU time: threads shorter than a sampling period are missed; "
+		    "the samples cover 80 % of the CPU time: threads shorter than a sampling period are not sampled; "
 		    "record with a higher frequency (-F)");
 	extent.user_only = true; /* the kernel may have used the rest */
 	assert_text(extent_advice, &extent, "");
 	extent.sampled = SECOND;
 	extent.samples = 100;
 	assert_text(extent_advice, &extent,
-		    "the samples cover 10 % of the CPU time: the kernel's part and threads shorter than a sampling "
-		    "period are missed; record with sudo, or with a higher frequency (-F)");
+		    "the samples cover 10 % of the CPU time: kernel code and threads shorter than a sampling "
+		    "period are not sampled; record with sudo, or with a higher frequency (-F)");
 	extent = (struct extent){.cpu_time = SECOND, .sampled = SECOND / 2, .samples = 50}; /* 100 were due */
 	assert_false(extent_misses_time(&extent));
 	extent = (struct extent){.cpu_time = 10 * SECOND};

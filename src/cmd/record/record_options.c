@@ -41,9 +41,10 @@ const struct option_row record_rows[] = {
 	 .help = "What to measure; several types are separated by commas: -t cpu,offcpu.",
 	 .add_help = profile_types_help},
 	{LIST("pid", pids, "PID"), .letter = 'p',
-	 .help = "Running processes: 12,13. Includes their threads and children, also those started later. Can "
-		 "be repeated."},
-	{LIST("tid", tids, "TID"), .help = "Single threads, and what they start. Can be repeated."},
+	 .help = "Running processes: 12,13. Includes their threads and children, and those started later. Can be "
+		 "repeated."},
+	{LIST("tid", tids, "TID"),
+	 .help = "Single threads, and the threads and processes that they start. Can be repeated."},
 	{LIST("name", names, "GLOB"), .letter = 'n',
 	 .help = "Processes whose name or executable matches a shell pattern: 'nginx*'. Can be repeated."},
 	{TEXT("user", user, "USER"), .letter = 'u',
@@ -137,8 +138,9 @@ const struct option_row record_rows[] = {
 	{.name = "timeline",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(capture.timeline),
-	 .help = "With the BPF engine: keep the time of every sample in perf.data. Default: equal stacks are "
-		 "added up in the kernel for a quarter of a second, and their samples spread over it."},
+	 .help = "With the BPF engine: keep the time of every sample in perf.data. Default: identical stacks "
+		 "are counted in the kernel for a quarter of a second, and their samples are spread evenly over that "
+		 "time."},
 	{.name = "call-graph",
 	 .type = OPTION_STRING,
 	 .offset = FIELD(call_graph),

@@ -179,9 +179,9 @@ static bool say_when_not_covered(const struct record_run *run)
 	struct record_coverage coverage;
 	if (*run->shown.suffix || !record_coverage(run, &coverage) || !record_coverage_is_low(run, &coverage))
 		return false;
-	say_note("the samples cover %.0f %% of the CPU time: %sthreads shorter than a sampling period are missed; "
+	say_note("the samples cover %.0f %% of the CPU time: %sthreads shorter than a sampling period are not sampled; "
 		 "%suse -F %lld",
-		 100 * extent_coverage(&coverage.extent), coverage.extent.user_only ? "the kernel's part and " : "",
+		 100 * extent_coverage(&coverage.extent), coverage.extent.user_only ? "kernel code and " : "",
 		 recorder_uses_engine(run->recorder, NULL) ? "" : "run with sudo, or ",
 		 record_coverage_rate(run, &coverage));
 	return true;
