@@ -5,7 +5,7 @@ What this system lets wick record. What it says depends on the machine, so here 
   $ wick doctor >said && test -s said && grep -v '^ok' said | grep -vc ' — '
   0
   [1]
-  $ grep -c "$(printf '\033')" said
+  $ test -s said && grep -c "$(printf '\033')" said
   0
   [1]
 

@@ -145,12 +145,16 @@ Other commands of perf and scripts of FlameGraph.
 
 Options of perf are not listed with wick's, but are in the man page.
 
-  $ wick record --help | grep -cE 'proc-map-timeout|mmap-pages' || true
+  $ wick record --help >help && grep -c -- --freq help && grep -cE 'proc-map-timeout|mmap-pages' help
+  1
   0
+  [1]
   $ wick help --man record | grep -c -A1 'proc\\-map\\-timeout'
   1
-  $ wick help --man record | grep -c 'switch\\-output' || true
+  $ wick help --man record >page && grep -c '^.BR wick' page && grep -c 'switch\\-output' page
+  8
   0
+  [1]
 
 Tables of reports can be cut by shares, and ordered as perf's users say it.
 
@@ -188,8 +192,11 @@ Tables of reports can be cut by shares, and ordered as perf's users say it.
                       └─ … 2 more, 10.00 %
   
   4 folded stacks
-  $ wick report -g none --limit 1 -i four.folded | grep -c main || true
-  0
+  $ wick report -g none --limit 1 -i four.folded | sed -n '/Function/,/^$/p'
+      Self  Samples     Total  Samples  Function
+   60.00 %       60   60.00 %       60  a
+   40.00 %  … 4 more (--limit 1; 0 shows all)
+  
   $ wick report -S b,d -i four.folded | sed -n '/Function/,/^$/p'
       Self  Samples     Total  Samples  Function
    96.77 %       30   96.77 %       30  b
