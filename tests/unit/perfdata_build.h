@@ -7,6 +7,7 @@
 #include "perfdata/perfdata.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -343,6 +344,28 @@ static inline int read_bytes(const void *bytes, size_t size, struct perfdata **r
 	int result = perfdata_open_fd(ret_data, file_of(bytes, size), "test", NULL, 0, &err);
 	struct event_sink sink = seen_sink(seen);
 	return result < 0 ? result : perfdata_read(*ret_data, &sink, &err);
+}
+
+static inline uint64_t value_of(unsigned field)
+{
+	return 0x0101010101010101ull * (field + 1);
+}
+
+/* The read end of a pipe that a child fills. */
+static inline int pipe_of(const void *bytes, size_t size, pid_t *ret_child)
+{
+	int ends[2];
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	*ret_child = fork();
+	assert_true(*ret_child >= 0);
+	if (*ret_child == 0) {
+		const char *at = bytes;
+		for (ssize_t wrote; size && (wrote = write(ends[1], at, size)) > 0; size -= (size_t)wrote)
+			at += wrote;
+		_exit(0);
+	}
+	close(ends[1]);
+	return ends[0];
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* Debug information made by hand: forms that compilers here do not write, damaged and hostile bytes, many threads. */
-#include "unit.h"
+#include "dwarf_maker.h"
 
 #include "base/parallel.h"
 #include "dwarf/constants.h"
@@ -8,119 +8,6 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
-
-#define TEXT 0x1000
-#define TEXT_SIZE 0x1000
-
-/* The sections of one file. */
-struct debug {
-	struct buf info, abbrev, str, str_offsets, line, line_str, addr, ranges, rnglists, aranges;
-	struct buf image;
-	struct elf_file *elf;
-};
-
-static void put_uleb(struct buf *out, uint64_t value)
-{
-	for (; value > 0x7f; value >>= 7)
-		buf_char(out, (char)(value | 0x80));
-	buf_char(out, (char)value);
-}
-
-/* Numbers that fit a byte: codes, short lebs, small values. */
-#define PUT(out, ...) buf_add((out), (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
-
-static void patch(struct buf *out, size_t at, uint64_t value, size_t size)
-{
-	memcpy(out->data + at, &value, size);
-}
-
-/* Begins a unit of 32-bit DWARF; end_unit() sets its length. */
-static size_t begin_unit(struct debug *debug, unsigned version, uint64_t abbrev)
-{
-	size_t at = debug->info.size;
-	put_uint(&debug->info, 0, 4);
-	put_uint(&debug->info, version, 2);
-	if (version >= 5)
-		PUT(&debug->info, DW_UT_compile, 8);
-	put_uint(&debug->info, abbrev, 4);
-	if (version < 5)
-		PUT(&debug->info, 8);
-	return at;
-}
-
-static void end_unit(struct debug *debug, size_t at)
-{
-	patch(&debug->info, at, debug->info.size - at - 4, 4);
-}
-
-static void make_image(struct debug *debug)
-{
-	struct elf_maker_section sections[] = {
-		{".debug_info", debug->info.data, debug->info.size, 0, 0},
-		{".debug_abbrev", debug->abbrev.data, debug->abbrev.size, 0, 0},
-		{".debug_str", debug->str.data, debug->str.size, 0, 0},
-		{".debug_str_offsets", debug->str_offsets.data, debug->str_offsets.size, 0, 0},
-		{".debug_line", debug->line.data, debug->line.size, 0, 0},
-		{".debug_line_str", debug->line_str.data, debug->line_str.size, 0, 0},
-		{".debug_addr", debug->addr.data, debug->addr.size, 0, 0},
-		{".debug_ranges", debug->ranges.data, debug->ranges.size, 0, 0},
-		{".debug_rnglists", debug->rnglists.data, debug->rnglists.size, 0, 0},
-		{".debug_aranges", debug->aranges.data, debug->aranges.size, 0, 0},
-	};
-	buf_clear(&debug->image);
-	elf_make(&debug->image, TEXT, TEXT_SIZE, sections, sizeof sections / sizeof *sections);
-}
-
-static struct elf_file *open_elf(struct debug *debug)
-{
-	make_image(debug);
-	assert_int_equal(elf_open_bytes(&debug->elf, debug->image.data, debug->image.size, NULL), 0);
-	return debug->elf;
-}
-
-static struct dwarf *open_dwarf(struct debug *debug, struct debug *alternate)
-{
-	struct dwarf *dwarf = NULL;
-	struct dwarf_files files = {.elf = open_elf(debug), .alternate = alternate ? open_elf(alternate) : NULL};
-	assert_int_equal(dwarf_open(&dwarf, &files, NULL), 0);
-	return dwarf;
-}
-
-static void release(struct debug *debug)
-{
-	if (debug->elf)
-		elf_close(debug->elf);
-	struct buf *bufs[] = {&debug->info,     &debug->abbrev,   &debug->str,  &debug->str_offsets,
-			      &debug->line,     &debug->line_str, &debug->addr, &debug->ranges,
-			      &debug->rnglists, &debug->aranges,  &debug->image};
-	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
-		buf_release(bufs[i]);
-}
-
-static void close_all(struct dwarf *dwarf, struct debug *debug, struct debug *alternate)
-{
-	dwarf_close(dwarf);
-	release(debug);
-	if (alternate)
-		release(alternate);
-}
-
-/* Checks the names of an answer, innermost first, as "inner outer"; "-" is a frame without a name, "" no answer. */
-#define assert_names(dwarf, address, wanted) check_names(dwarf, address, wanted, __FILE__, __LINE__)
-static void check_names(struct dwarf *dwarf, uint64_t address, const char *wanted, const char *file, int line)
-{
-	CLEANUP_BUF struct buf names = {0};
-	struct dwarf_frame frames[32];
-	size_t count = dwarf_find(dwarf, address, frames, 32);
-	buf_reserve(&names, 1);
-	names.data[0] = 0;
-	for (size_t i = 0; i < count; i++)
-		buf_printf(&names, "%s%s", i ? " " : "", frames[i].name ? frames[i].name : "-");
-	if (strcmp(names.data, wanted) != 0) {
-		print_message("%#lx: \"%s\", not \"%s\"\n", (unsigned long)address, names.data, wanted);
-		_fail(file, line);
-	}
-}
 
 /* --- forms --- */
 
@@ -446,119 +333,6 @@ static void overlapping_units_are_all_asked(void **state)
 	close_all(dwarf, &debug, NULL);
 }
 
-/* --- lines --- */
-
-/* A header of version 4 with one directory, two files and two operations an instruction. */
-static size_t begin_lines(struct buf *line, uint8_t operations)
-{
-	put_uint(line, 0, 4);
-	put_uint(line, 4, 2);
-	put_uint(line, 0, 4);
-	size_t header = line->size;
-	PUT(line, 4, operations, 1, 0xfe, 4, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1);
-	buf_add(line, "include\0\0a.c\0\0\0\0b.h\0\1\0\0\0", 24);
-	patch(line, 6, line->size - header, 4);
-	return header;
-}
-
-static void end_lines(struct buf *line)
-{
-	patch(line, 0, line->size - 4, 4);
-}
-
-static void put_address(struct buf *line, uint64_t address)
-{
-	PUT(line, 0, 9, DW_LNE_set_address);
-	put_uint(line, address, 8);
-}
-
-static void line_unit(struct debug *debug)
-{
-	PUT(&debug->abbrev, 1, DW_TAG_compile_unit, 0, DW_AT_comp_dir, DW_FORM_string, DW_AT_stmt_list,
-	    DW_FORM_sec_offset, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data4, 0, 0, 0);
-	size_t unit = begin_unit(debug, 4, 0);
-	PUT(&debug->info, 1);
-	buf_add(&debug->info, "/src", 5);
-	put_uint(&debug->info, 0, 4);
-	put_uint(&debug->info, TEXT, 8);
-	put_uint(&debug->info, TEXT_SIZE, 4);
-	end_unit(debug, unit);
-}
-
-static void assert_line(struct dwarf *dwarf, uint64_t address, const char *file, unsigned line)
-{
-	struct dwarf_frame frame = {0};
-	size_t count = dwarf_find(dwarf, address, &frame, 1);
-	assert_int_equal(count, file ? 1 : 0);
-	if (!file)
-		return;
-	assert_null(frame.name);
-	assert_string_equal(frame.file, file);
-	assert_int_equal(frame.line, line);
-}
-
-static void line_programs_are_run(void **state)
-{
-	(void)state;
-	struct debug debug = {0};
-	line_unit(&debug);
-	begin_lines(&debug.line, 1);
-	put_address(&debug.line, TEXT);
-	PUT(&debug.line, DW_LNS_advance_line, 9, DW_LNS_copy); /* 10 at 0 */
-	PUT(&debug.line, DW_LNS_set_file, 2, 10 + 4 + 3); /* one instruction of 4 bytes on, one line on */
-	PUT(&debug.line, DW_LNS_const_add_pc, DW_LNS_copy); /* 61 instructions on: 4 + 244 */
-	PUT(&debug.line, DW_LNS_fixed_advance_pc, 0x10, 0x00, 0, 6, DW_LNE_define_file, 'c', 0, 1, 0, 0);
-	PUT(&debug.line, DW_LNS_set_file, 3, DW_LNS_advance_line, 0x7b, DW_LNS_copy); /* 6 in a file defined late */
-	PUT(&debug.line, 0, 2, 0x80, 0, DW_LNS_advance_pc, 1, 0, 1, DW_LNE_end_sequence);
-	/* Rows out of order, and one that another at the same address replaces. */
-	put_address(&debug.line, TEXT + 0x200);
-	PUT(&debug.line, DW_LNS_copy);
-	put_address(&debug.line, TEXT + 0x220);
-	PUT(&debug.line, DW_LNS_advance_line, 20, DW_LNS_copy, DW_LNS_advance_line, 1, DW_LNS_copy);
-	put_address(&debug.line, TEXT + 0x210);
-	PUT(&debug.line, DW_LNS_advance_line, 20, DW_LNS_copy);
-	put_address(&debug.line, TEXT + 0x230);
-	PUT(&debug.line, 0, 1, DW_LNE_end_sequence);
-	/* Discarded, and one that never ends. */
-	put_address(&debug.line, 0);
-	PUT(&debug.line, DW_LNS_copy, DW_LNS_advance_pc, 0xff, 0x7f, 0, 1, DW_LNE_end_sequence);
-	put_address(&debug.line, TEXT + 0x300);
-	PUT(&debug.line, DW_LNS_copy);
-	end_lines(&debug.line);
-	struct dwarf *dwarf = open_dwarf(&debug, NULL);
-	assert_line(dwarf, TEXT, "/src/a.c", 10);
-	assert_line(dwarf, TEXT + 3, "/src/a.c", 10);
-	assert_line(dwarf, TEXT + 4, "/src/include/b.h", 11);
-	assert_line(dwarf, TEXT + 4 + 244 + 0xf, "/src/include/b.h", 11);
-	assert_line(dwarf, TEXT + 4 + 244 + 0x10, "/src/include/c", 6);
-	assert_line(dwarf, TEXT + 4 + 244 + 0x14, NULL, 0);
-	assert_line(dwarf, TEXT + 0x20f, "/src/a.c", 1);
-	assert_line(dwarf, TEXT + 0x21f, "/src/a.c", 42);
-	assert_line(dwarf, TEXT + 0x220, "/src/a.c", 22);
-	assert_line(dwarf, TEXT + 0x230, NULL, 0);
-	assert_line(dwarf, TEXT + 0x300, NULL, 0);
-	close_all(dwarf, &debug, NULL);
-}
-
-static void machines_with_several_operations_advance_by_them(void **state)
-{
-	(void)state;
-	struct debug debug = {0};
-	line_unit(&debug);
-	begin_lines(&debug.line, 3);
-	put_address(&debug.line, TEXT);
-	PUT(&debug.line, DW_LNS_copy, DW_LNS_advance_pc, 2, DW_LNS_advance_line, 1, DW_LNS_copy); /* still the first */
-	PUT(&debug.line, DW_LNS_advance_pc, 1, DW_LNS_advance_line, 1, DW_LNS_copy);
-	PUT(&debug.line, DW_LNS_advance_pc, 6, 0, 1, DW_LNE_end_sequence);
-	end_lines(&debug.line);
-	struct dwarf *dwarf = open_dwarf(&debug, NULL);
-	assert_line(dwarf, TEXT + 3, "/src/a.c", 2);
-	assert_line(dwarf, TEXT + 4, "/src/a.c", 3);
-	assert_line(dwarf, TEXT + 11, "/src/a.c", 3);
-	assert_line(dwarf, TEXT + 12, NULL, 0);
-	close_all(dwarf, &debug, NULL);
-}
-
 /* --- hostile --- */
 
 /* Origins in a circle, siblings that point back, children without an end, an abbreviation with itself as form. */
@@ -732,9 +506,6 @@ int main(void)
 		{"range lists of both kinds are read", range_lists_of_both_kinds_are_read, NULL, NULL, NULL},
 		{"discarded code is ignored", discarded_code_is_ignored, NULL, NULL, NULL},
 		{"overlapping units are all asked", overlapping_units_are_all_asked, NULL, NULL, NULL},
-		{"line programs are run", line_programs_are_run, NULL, NULL, NULL},
-		{"machines with several operations an instruction advance by them",
-		 machines_with_several_operations_advance_by_them, NULL, NULL, NULL},
 		{"circles end", circles_end, NULL, NULL, NULL},
 		{"damaged bytes do no harm", damaged_bytes_do_no_harm, NULL, NULL, NULL},
 		{"a file without debug information is said to be one", no_debug_information_is_said, NULL, NULL, NULL},
