@@ -191,4 +191,7 @@ async function main(wick) {
   report(results);
 }
 
-module.exports = { test, same, check, main };
+/** The frames of one row on screen. */
+const row = (frames, number) => frames.filter((frame) => frame.row === number);
+
+module.exports = { test, same, check, row, main };
