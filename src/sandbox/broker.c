@@ -228,6 +228,21 @@ static void close_others(const struct sandbox_options *options, int socket)
 	syscall(SYS_close_range, from, ~0u, 0);
 }
 
+/*
+ * Kernels of distributions have values above 2, with which CAP_PERFMON is not enough: Debian wants CAP_SYS_ADMIN to open
+ * any event. Those that are open already stay, so that only CPUs that come back would be missing.
+ */
+static uint64_t needed_for_events(void)
+{
+	char text[16] = "";
+	int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && read(fd, text, sizeof text - 1) < 0)
+		text[0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return atoi(text) > 2 ? CAPABILITY(CAP_SYS_ADMIN) : 0;
+}
+
 _Noreturn void broker_run(const struct sandbox_options *options, int socket)
 {
 	struct broker broker = {.files = {.peer = {.pid = getppid()}, .options = *options}, .listener = -1};
@@ -248,7 +263,7 @@ _Noreturn void broker_run(const struct sandbox_options *options, int socket)
 		_exit(1);
 	/* While the other process still has all its capabilities, so must this one. */
 	uint64_t kept = CAPABILITIES_TO_WRITE | capabilities_needed(options->recording, options->kernel_stacks) |
-			CAPABILITY(CAP_SYS_PTRACE);
+			CAPABILITY(CAP_SYS_PTRACE) | (options->recording ? needed_for_events() : 0);
 	broker.listener = peer_take_fd(peer, number);
 	if (broker.listener < 0 || !capabilities_keep(kept) || write(socket, "", 1) != 1)
 		_exit(1);
