@@ -20,6 +20,7 @@ struct capture_options {
 	const char *processes, *threads; /* lists; NULL: none */
 	char *const *command; /* ended by NULL; NULL: none. With any other target it is not recorded: it is the clock */
 	const int *streams; /* standard input, output and error for the command, -1: those of wick; NULL: all of them */
+	char *const *environment; /* "NAME=value" for the command, besides that of wick; ended by NULL; NULL: none */
 	const char *const *names; /* patterns for processes, ended by NULL; NULL: none */
 	const uid_t *user; /* of processes; NULL: any */
 	const char *cgroup; /* NULL: none */
@@ -34,6 +35,7 @@ struct capture_options {
 	bool timeline; /* every sample is reported with its time, also by the BPF engine */
 	uint32_t kernel_memory; /* of the BPF engine, MiB; 0: the default */
 	enum interpreted_frames python;
+	bool perf_maps; /* JVMs are asked for them */
 	enum call_graph call_graph;
 	uint32_t stack_size, max_depth; /* 0: the default */
 	uint64_t frequency, period;

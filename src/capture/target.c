@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -260,6 +261,8 @@ static _Noreturn void run_command(const struct target *target, char *const *argu
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (read(start, &go, 1) != 1)
 		_exit(0);
+	for (char *const *variable = target->environment; variable && *variable; variable++)
+		putenv(*variable);
 	execvp(arguments[0], arguments);
 	int error = errno;
 	(void)!write(failure, &error, sizeof error);

@@ -26,6 +26,7 @@ struct target {
 	int32_t *cpus; /* where to record */
 	size_t cpu_count, cpu_capacity;
 	int streams[3]; /* standard input, output and error for the command; -1: those of the caller */
+	char *const *environment; /* "NAME=value" for the command, ended by NULL; NULL: that of the caller only */
 	pid_t command; /* the one that was started; 0: none */
 	bool clock; /* the command is not recorded: the recording of something else lasts as long as it runs */
 	int start_fd, failure_fd; /* of a command that is not started yet; else -1 */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define CHECK_NANOSECONDS 50000000ull /* how often it is checked whether a file of a running process has grown */
+#define OLD_MAPS_MAX 16 /* that are kept because a map became shorter */
 
 /* A jitdump as it was when it was read, with the unwind tables of its code by version. */
 struct jit_dump {
@@ -36,6 +37,7 @@ struct jit {
 	struct jit_dump **old_dumps; /* likewise */
 	size_t old_dump_count, old_dump_capacity;
 	off_t map_size, dump_size; /* of the files when they were read */
+	struct timespec map_time; /* when the map was last changed then */
 	uint64_t checked; /* when the size of the dump was looked at last */
 };
 
@@ -304,7 +306,11 @@ static struct perfmap *map_of(struct jit *jit)
 		pthread_mutex_lock(&jit->lock);
 		if (!jit->map_tried) {
 			struct perfmap *map = NULL;
-			jit->map_size = size_of(jit->path);
+			struct stat status;
+			if (stat(jit->path, &status) == 0) {
+				jit->map_size = status.st_size;
+				jit->map_time = status.st_mtim;
+			}
 			if (perfmap_open(&map, jit->path, jit->user, NULL) == 0)
 				__atomic_store_n(&jit->map, map, __ATOMIC_RELEASE);
 			__atomic_store_n(&jit->map_tried, true, __ATOMIC_RELEASE);
@@ -314,17 +320,30 @@ static struct perfmap *map_of(struct jit *jit)
 	return __atomic_load_n(&jit->map, __ATOMIC_ACQUIRE);
 }
 
+/* Java writes it from the beginning each time, so that it may be as long as before, or shorter. */
+static bool map_changed(const struct jit *jit, const struct stat *status, bool final)
+{
+	if (final)
+		return status->st_size != jit->map_size || status->st_mtim.tv_sec != jit->map_time.tv_sec ||
+		       status->st_mtim.tv_nsec != jit->map_time.tv_nsec;
+	return status->st_size > jit->map_size + jit->map_size / 4 ||
+	       (status->st_size < jit->map_size && jit->old_map_count < OLD_MAPS_MAX);
+}
+
 /* As reread_dump(). */
 static void reread_map(struct jit *jit, bool final)
 {
-	pthread_mutex_lock(&jit->lock);
-	off_t size = size_of(jit->path);
+	struct stat status;
 	struct perfmap *map;
-	if (size > jit->map_size + (final ? 0 : jit->map_size / 4)) {
-		jit->map_size = size;
+	pthread_mutex_lock(&jit->lock);
+	if (stat(jit->path, &status) == 0 && map_changed(jit, &status, final)) {
+		jit->map_size = status.st_size;
+		jit->map_time = status.st_mtim;
 		if (perfmap_open(&map, jit->path, jit->user, NULL) == 0) {
-			MEM_ROOM(jit->old_maps, jit->old_map_count, jit->old_map_capacity);
-			jit->old_maps[jit->old_map_count++] = jit->map;
+			if (jit->map) {
+				MEM_ROOM(jit->old_maps, jit->old_map_count, jit->old_map_capacity);
+				jit->old_maps[jit->old_map_count++] = jit->map;
+			}
 			__atomic_store_n(&jit->map, map, __ATOMIC_RELEASE);
 		}
 	}
@@ -354,6 +373,17 @@ static bool find_in_map(const struct perfmap *map, uint64_t address, struct symb
 	return name;
 }
 
+/* Code that is gone by now: a map of Java has only what is there when it is written. */
+static bool find_in_old_maps(struct jit *jit, uint64_t address, struct symbol_frame *ret_frame)
+{
+	bool found = false;
+	pthread_mutex_lock(&jit->lock);
+	for (size_t i = jit->old_map_count; i-- > 0 && !found;)
+		found = find_in_map(jit->old_maps[i], address, ret_frame);
+	pthread_mutex_unlock(&jit->lock);
+	return found;
+}
+
 size_t jit_find(struct jit *jit, uint64_t address, uint32_t version, struct symbol_frame *ret_frame)
 {
 	struct jit_dump *dump = dump_of(jit);
@@ -371,7 +401,8 @@ size_t jit_find(struct jit *jit, uint64_t address, uint32_t version, struct symb
 	}
 	if (find_in_map(map_of(jit), address, ret_frame))
 		return 1;
-	return jit->codes->live && find_in_map(later_map_of(jit), address, ret_frame);
+	return jit->codes->live &&
+	       (find_in_map(later_map_of(jit), address, ret_frame) || find_in_old_maps(jit, address, ret_frame));
 }
 
 bool jit_is_named(const struct jit *jit)

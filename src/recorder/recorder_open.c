@@ -338,6 +338,7 @@ static int start_command(struct recorder *recorder, struct opening *opening, str
 {
 	const struct capture_options *options = &recorder->options;
 	(void)opening;
+	recorder->target.environment = options->environment;
 	if (options->streams)
 		memcpy(recorder->target.streams, options->streams, sizeof recorder->target.streams);
 	return options->command ? target_start_command(&recorder->target, options->command, &recorder->old_mask, err) :
@@ -393,6 +394,15 @@ static int join_sources(struct recorder *recorder, struct opening *opening, stru
 	return 0;
 }
 
+static int start_asking(struct recorder *recorder, struct opening *opening, struct err *err)
+{
+	char *const *environment = recorder->options.environment;
+	(void)opening, (void)err;
+	if (recorder->options.perf_maps)
+		java_open(&recorder->java, environment && *environment);
+	return 0;
+}
+
 static void block_signals(struct recorder *recorder)
 {
 	sigemptyset(&recorder->signals);
@@ -407,7 +417,7 @@ int recorder_open(struct recorder **ret_recorder, const struct capture_options *
 {
 	static int (*const steps[])(struct recorder * recorder, struct opening * opening, struct err * err) = {
 		check_machine, choose_target, choose_events, shape_events, choose_engine, choose_rings,
-		start_command, open_rings,    open_engine,   join_sources, open_waiting,
+		start_command, open_rings,    open_engine,   join_sources, open_waiting,  start_asking,
 	};
 	struct recorder *recorder = mem_zalloc(1, sizeof *recorder);
 	struct opening opening = {0};
@@ -443,6 +453,7 @@ void recorder_close(struct recorder *recorder)
 	if (!recorder)
 		return;
 	cpu_time_close(&recorder->cpu_time);
+	java_close(&recorder->java);
 	hotplug_close(&recorder->hotplug);
 	struct source sources[] = {engine_source(&recorder->engine_source), ring_source(&recorder->rings)};
 	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)

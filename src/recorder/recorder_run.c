@@ -20,6 +20,8 @@
 #define SHORT_ROUND_MS 4 /* where stacks have to be read before they change */
 #define ROUND_MS 100 /* between two looks at rings that did not fill up */
 #define LONG_ROUND_MS 250 /* of a whole system, where processes come and go all the time and map the same files */
+#define MAP_WAIT_MS 2000 /* for the end of a JVM */
+#define MAP_STEP_MS 10
 #define MILLISECOND 1000000ull
 #define READER_PRIORITY (-10)
 
@@ -71,6 +73,7 @@ static int take(void *context, const struct event *event)
 {
 	struct recorder *recorder = context;
 	int result = count(recorder, event);
+	java_take(&recorder->java, event);
 	return result < 0 ? result : sink_take(&recorder->filling, event);
 }
 
@@ -258,6 +261,7 @@ static int wait_and_drain(struct recorder *recorder)
 	if (ring_source_hurries(&recorder->rings, drained) && drained - recorder->rounded < ROUND_MS * MILLISECOND)
 		return result;
 	recorder->rounded = drained;
+	java_round(&recorder->java, drained);
 	if (mem_is_short())
 		stop(recorder, RECORDER_MEMORY_SHORT);
 	if (recorder->options.progress)
@@ -323,6 +327,20 @@ static void ask_to_end(struct recorder *recorder)
 	if (waitid(P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == command)
 		return;
 	recorder->asked_to_end = kill(command, SIGTERM) == 0;
+}
+
+/* A JVM writes its perf map again when it ends, if it was started so. Meanwhile the file is incomplete. */
+static void await_map(const struct recorder *recorder)
+{
+	char *const *environment = recorder->options.environment;
+	if (!recorder->java.count || !recorder->target.command || !environment || !*environment)
+		return;
+	for (int i = 0; i < MAP_WAIT_MS / MAP_STEP_MS; i++) {
+		siginfo_t info = {0};
+		if (waitid(P_PID, (id_t)recorder->target.command, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid)
+			return;
+		usleep(MAP_STEP_MS * 1000);
+	}
 }
 
 /* Waits that began before the recording are reported, so their stacks are of interest. */
@@ -472,8 +490,10 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, const
 		code = emit_cpu_time(recorder, result.ended, result.cpu_time);
 	if (code >= 0)
 		code = finish(recorder, result.ended);
+	java_finish(&recorder->java);
 	stop_sources(recorder);
 	ask_to_end(recorder);
+	await_map(recorder);
 	result.last = recorder->progress;
 	result.ended_threads = recorder->ended_threads;
 	result.end = recorder->end;

@@ -60,6 +60,8 @@ static int open_recorder(struct record_run *run, struct err *err)
 	capture->names = options->names.count ? options->names.items : NULL;
 	capture->user = options->user ? &run->user : NULL;
 	capture->streams = run->streams;
+	capture->environment = run->environment;
+	capture->perf_maps = options->runtime_options;
 	capture->control = options->live ? &run->control : NULL;
 	capture->events = &run->events;
 	capture->progress = take_progress;
@@ -284,6 +286,7 @@ static int record(struct record_run *run)
 		code = record_prepare_screen(run);
 	if (code != PROCEED)
 		return code;
+	record_choose_environment(run);
 	record_show_start(run);
 	code = open_all(run);
 	if (code == PROCEED) {
@@ -318,6 +321,8 @@ int record_main(struct record_run *run, int argc, char **argv)
 	buf_release(&run->pids);
 	buf_release(&run->tids);
 	buf_release(&run->title);
+	for (size_t i = 0; i < RECORD_ENVIRONMENT_MAX; i++)
+		buf_release(&run->environment_texts[i]);
 	return command_code ? command_code : code;
 }
 

@@ -21,6 +21,8 @@ struct record_shown {
 };
 #define RECORD_SHOWN_MAX (32 * TYPE_VIEWS_MAX) /* a set of types has 32 bits */
 
+#define RECORD_ENVIRONMENT_MAX 2 /* variables: one for each runtime of runtime/launch.h */
+
 #define RECORD_PATH_MAX (4096 + 64)
 
 /* In the order in which they are written: what cannot be made again comes first. */
@@ -37,6 +39,9 @@ struct record_run {
 	struct option_list command;
 	char **command_line; /* all of it */
 	struct buf pids, tids, title;
+	struct buf environment_texts[RECORD_ENVIRONMENT_MAX];
+	char *environment[RECORD_ENVIRONMENT_MAX + 1]; /* for the command: pointers to the texts, ended by NULL */
+	size_t environment_count;
 	uid_t user; /* of --user */
 	bool files[RECORD_FILES];
 	char folder[4096];
@@ -73,6 +78,11 @@ struct record_run {
 
 /* Who is recorded, by the options: fills in the lists and the title. PROCEED, or the exit code to leave with. */
 int record_choose_target(struct record_run *run);
+
+/* --- record_runtimes.c --- */
+
+/* What a command gets in its environment, for the runtimes that it starts. */
+void record_choose_environment(struct record_run *run);
 
 /* --- record_types.c: what kinds of profiles --- */
 

@@ -21,6 +21,7 @@ struct record_options {
 	double refresh; /* seconds */
 	long long window; /* seconds; -1: the command's own default */
 	bool compress, quiet, verbose, live;
+	bool runtime_options; /* runtimes are asked to describe their code */
 	bool no_inherit, all_user, off_cpu; /* of perf record */
 };
 INPUT_FIRST(struct record_options);
