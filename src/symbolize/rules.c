@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "name/java_name.h"
 #include "profile/tidy.h"
 #include "symbolize/lookup.h"
 #include "symbolize/symbolizer.h"
@@ -30,16 +31,11 @@ static void name_unresolved(struct symbolizer *n, const struct trace_frame *fram
 	symbolizer_add_frame(n, (struct function){.name = name, .module = path}, 0, FRAME_UNKNOWN);
 }
 
-/*
- * The whole name, as one frame of a folded line: no ';', which separates frames, and no line breaks. Java's
- * Lorg/example/Main;::run loses its L, as users of flame graphs know it.
- */
+/* The whole name, as one frame of a folded line: no ';', which separates frames, and no line breaks. */
 static void write_name(struct buf *out, const char *text, bool jit)
 {
-	const char *end = jit && text[0] == 'L' ? strchr(text, ';') : NULL;
-	if (end && memchr(text, '/', (size_t)(end - text)))
-		text++;
-	buf_str(out, text);
+	if (!jit || !java_name(out, text))
+		buf_str(out, text);
 	text_one_frame(out->data, out->size);
 }
 
