@@ -21,6 +21,7 @@ struct capture_options {
 	char *const *command; /* ended by NULL; NULL: none. With any other target it is not recorded: it is the clock */
 	const int *streams; /* standard input, output and error for the command, -1: those of wick; NULL: all of them */
 	char *const *environment; /* "NAME=value" for the command, besides that of wick; ended by NULL; NULL: none */
+	unsigned launched; /* runtimes that got options there (runtime/launch.h) */
 	const char *const *names; /* patterns for processes, ended by NULL; NULL: none */
 	const uid_t *user; /* of processes; NULL: any */
 	const char *cgroup; /* NULL: none */

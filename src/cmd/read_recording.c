@@ -202,6 +202,7 @@ int recording_load(struct input_head *head, const char *path, const struct input
 				.lines = options->srcline,
 				.cache = options->cache,
 				.root = options->symfs ? options->symfs : "",
+				.recording = head->is_folder || !strcmp(path, "-") ? NULL : path,
 			},
 	};
 	mem_keep_freed();

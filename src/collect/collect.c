@@ -536,6 +536,11 @@ void collector_follow(struct collector *collector, unsigned worker, struct trace
 	pthread_mutex_unlock(&followed->lock);
 }
 
+void collector_each_map(struct collector *collector, void *context, void (*each)(void *context, int32_t pid, int fd))
+{
+	module_store_each_map(&collector->codes, context, each);
+}
+
 struct module_store *collector_codes(struct collector *collector)
 {
 	return &collector->codes;

@@ -76,6 +76,8 @@ void collector_follow(struct collector *collector, unsigned worker, struct trace
 		      struct sample_list *news);
 /* The code of the modules that the frames of `each` name. */
 struct module_store *collector_codes(struct collector *collector);
+/* As module_store_each_map(), after collector_finish(). */
+void collector_each_map(struct collector *collector, void *context, void (*take)(void *context, int32_t pid, int fd));
 /* What was missing of the stacks that were unwound so far, for who records. */
 struct stack_needs *collector_stack_needs(struct collector *collector);
 /* Waits for the workers: from here on nothing calls `each`. collector_finish() does it by itself. */

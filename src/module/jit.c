@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/regular_file.h"
 #include "symbol/jitdump.h"
 #include "symbol/perfmap.h"
 
@@ -403,6 +404,12 @@ size_t jit_find(struct jit *jit, uint64_t address, uint32_t version, struct symb
 		return 1;
 	return jit->codes->live &&
 	       (find_in_map(later_map_of(jit), address, ret_frame) || find_in_old_maps(jit, address, ret_frame));
+}
+
+int jit_open_map(const struct jit *jit)
+{
+	struct stat status;
+	return jit->map ? regular_file_open_of(jit->path, jit->user, &status) : -1;
 }
 
 bool jit_is_named(const struct jit *jit)

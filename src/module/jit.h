@@ -30,6 +30,8 @@ bool jit_has_unwinding(struct jit *jit);
 
 /* Reads what has grown. While nobody asks. */
 void jit_reread(struct jit *jit);
+/* Opens the perf map that was read, as it is now, for reading; -1: there is none. */
+int jit_open_map(const struct jit *jit);
 /* Whether a file with names was found. */
 bool jit_is_named(const struct jit *jit);
 

@@ -7,6 +7,7 @@
 #include "object/cache.h"
 #include "object/reading.h"
 #include "profile/module.h"
+#include "runtime/java/attach.h"
 #include "symbol/debugfile.h"
 #include "symbol/debuginfod.h"
 #include "symbol/jitdump.h"
@@ -14,6 +15,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TABLE_KIND "unwind"
 
@@ -30,6 +32,7 @@ struct module_code {
 	struct unwind_table *table;
 	struct python_image *python; /* NULL: none */
 	struct jit *jit; /* of JIT code; else NULL */
+	char *map_path; /* of its perf map; NULL: `path` */
 };
 
 void module_store_init(struct module_store *codes, struct modules *modules, const struct symbol_options *options)
@@ -52,6 +55,7 @@ static void code_free(struct module_code *code)
 	names_close(code->names);
 	free(code->python);
 	jit_free(code->jit);
+	free(code->map_path);
 	pthread_mutex_destroy(&code->lock);
 	free(code->path);
 	free(code);
@@ -200,6 +204,30 @@ module_id module_store_add(struct module_store *codes, const char *path, const s
 	return id;
 }
 
+/*
+ * Where the perf map of a process is: as it sees its files, by the number that it knows itself by, or with its
+ * recording. NULL: where it is usually.
+ */
+static char *find_map(const struct module_code *code)
+{
+	const struct module_store *codes = code->codes;
+	int32_t pid = code->module.pid;
+	CLEANUP_BUF struct buf path = {0};
+	struct attach_target target;
+	if (codes->live) {
+		const char *root = code->root ? code->root : "";
+		int32_t inner = attach_read_status(pid, &target) ? target.inner_pid : pid;
+		if (!*root && inner == pid)
+			return NULL;
+		buf_printf(&path, "%s/tmp/perf-%d.map", root, (int)inner);
+		return mem_strdup(path.data);
+	}
+	if (!codes->options.recording)
+		return NULL;
+	buf_printf(&path, "%s.%d.map", codes->options.recording, (int)pid);
+	return access(path.data, F_OK) ? NULL : mem_strdup(path.data);
+}
+
 static struct module_code *code_new(struct module_store *codes, module_id module)
 {
 	struct module_code *code = mem_zalloc(1, sizeof *code);
@@ -209,8 +237,10 @@ static struct module_code *code_new(struct module_store *codes, module_id module
 	code->held = held_of(codes, module);
 	code->root = module < codes->root_capacity ? codes->module_roots[module] : NULL;
 	pthread_mutex_init(&code->lock, NULL);
-	if (code->module.kind == MODULE_JIT)
-		code->jit = jit_new(codes, code->module.pid, code->path);
+	if (code->module.kind == MODULE_JIT) {
+		code->map_path = find_map(code);
+		code->jit = jit_new(codes, code->module.pid, code->map_path ? code->map_path : code->path);
+	}
 	return code;
 }
 
@@ -234,6 +264,20 @@ void module_store_reread_maps(struct module_store *codes)
 	for (size_t i = 0; i < codes->capacity; i++)
 		if (codes->items[i] && codes->items[i]->jit)
 			jit_reread(codes->items[i]->jit);
+}
+
+void module_store_each_map(struct module_store *codes, void *context, void (*take)(void *context, int32_t pid, int fd))
+{
+	for (size_t i = 0; i < codes->capacity; i++) {
+		const struct module_code *code = codes->items[i];
+		enum runtime_kind kind = code && code->jit ? module_store_runtime(codes, code->module.pid).kind :
+							     RUNTIME_NONE;
+		int fd = kind == RUNTIME_JAVA || kind == RUNTIME_NODE ? jit_open_map(code->jit) : -1;
+		if (fd < 0)
+			continue;
+		take(context, code->module.pid, fd);
+		close(fd);
+	}
 }
 
 static void fetch(struct module_code *code)

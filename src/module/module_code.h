@@ -97,6 +97,11 @@ struct module_code *module_store_get(struct module_store *codes, module_id modul
 /* Reads the maps of just-in-time code again that have grown since. While nobody asks. */
 void module_store_reread_maps(struct module_store *codes);
 
+/*
+ * Opens the perf maps of Java and Node.js whose names were used, one after the other. When all frames have names.
+ */
+void module_store_each_map(struct module_store *codes, void *context, void (*take)(void *context, int32_t pid, int fd));
+
 /* A file or the vDSO: its addresses do not depend on where it is mapped. */
 bool module_code_is_file(const struct module_code *code);
 bool module_code_is_jit(const struct module_code *code);

@@ -73,6 +73,9 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, const
 /* Signals have their usual effect again: to be called when everything is safe that a second Ctrl-C must not cost. */
 void recorder_unblock_signals(struct recorder *recorder);
 
+/* Perf maps that were written because of the recording are not removed by recorder_close(). */
+void recorder_keep_maps(struct recorder *recorder);
+
 /*
  * Waits for the command and returns its exit code, 128 + the signal that killed it; 0 when there was no command, or
  * when one that outlived the recording ended because it was asked to.

@@ -396,11 +396,15 @@ static int join_sources(struct recorder *recorder, struct opening *opening, stru
 
 static int start_asking(struct recorder *recorder, struct opening *opening, struct err *err)
 {
-	char *const *environment = recorder->options.environment;
 	(void)opening, (void)err;
 	if (recorder->options.perf_maps)
-		java_open(&recorder->java, environment && *environment);
+		perf_maps_open(&recorder->perf_maps, recorder->options.launched);
 	return 0;
+}
+
+void recorder_keep_maps(struct recorder *recorder)
+{
+	recorder->perf_maps.kept = true;
 }
 
 static void block_signals(struct recorder *recorder)
@@ -453,7 +457,7 @@ void recorder_close(struct recorder *recorder)
 	if (!recorder)
 		return;
 	cpu_time_close(&recorder->cpu_time);
-	java_close(&recorder->java);
+	perf_maps_close(&recorder->perf_maps);
 	hotplug_close(&recorder->hotplug);
 	struct source sources[] = {engine_source(&recorder->engine_source), ring_source(&recorder->rings)};
 	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)

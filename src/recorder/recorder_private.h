@@ -12,7 +12,7 @@
 #include "event/merge.h"
 #include "event/tee.h"
 #include "recorder/cpu_time.h"
-#include "recorder/java.h"
+#include "recorder/perf_maps.h"
 #include "recorder/recorder.h"
 
 #include <signal.h>
@@ -38,7 +38,7 @@ struct recorder {
 	struct event_tee existing; /* what was there before the recording, as soon as it is known, and in its turn */
 	uint64_t rounded; /* when progress was last reported */
 	struct cpu_time cpu_time;
-	struct java java;
+	struct perf_maps perf_maps;
 	struct hotplug hotplug; /* of CPUs on which events are opened */
 	sigset_t signals, old_mask;
 	bool blocked;

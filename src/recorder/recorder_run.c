@@ -73,7 +73,7 @@ static int take(void *context, const struct event *event)
 {
 	struct recorder *recorder = context;
 	int result = count(recorder, event);
-	java_take(&recorder->java, event);
+	perf_maps_take(&recorder->perf_maps, event);
 	return result < 0 ? result : sink_take(&recorder->filling, event);
 }
 
@@ -261,7 +261,7 @@ static int wait_and_drain(struct recorder *recorder)
 	if (ring_source_hurries(&recorder->rings, drained) && drained - recorder->rounded < ROUND_MS * MILLISECOND)
 		return result;
 	recorder->rounded = drained;
-	java_round(&recorder->java, drained);
+	perf_maps_round(&recorder->perf_maps, drained);
 	if (mem_is_short())
 		stop(recorder, RECORDER_MEMORY_SHORT);
 	if (recorder->options.progress)
@@ -332,8 +332,7 @@ static void ask_to_end(struct recorder *recorder)
 /* A JVM writes its perf map again when it ends, if it was started so. Meanwhile the file is incomplete. */
 static void await_map(const struct recorder *recorder)
 {
-	char *const *environment = recorder->options.environment;
-	if (!recorder->java.count || !recorder->target.command || !environment || !*environment)
+	if (!recorder->perf_maps.count || !recorder->target.command || !recorder->options.launched)
 		return;
 	for (int i = 0; i < MAP_WAIT_MS / MAP_STEP_MS; i++) {
 		siginfo_t info = {0};
@@ -490,7 +489,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, const
 		code = emit_cpu_time(recorder, result.ended, result.cpu_time);
 	if (code >= 0)
 		code = finish(recorder, result.ended);
-	java_finish(&recorder->java);
+	perf_maps_finish(&recorder->perf_maps);
 	stop_sources(recorder);
 	ask_to_end(recorder);
 	await_map(recorder);

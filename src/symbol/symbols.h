@@ -28,6 +28,7 @@ struct symbol_options {
 	bool cache; /* use the cache on disk */
 	struct cache *store; /* that cache, once it is open; NULL: nothing is kept. Must stay as long as the symbols */
 	const char *root; /* prefix for paths, "" or NULL normally */
+	const char *recording; /* path of perf.data, beside which copies of perf maps are: PATH.PID.map; NULL: none */
 };
 
 struct symbol_frame {

@@ -1,11 +1,14 @@
 /* The attach protocol of the JVM, against servers that answer well, badly, late and never. */
 #include "runtime/java/attacher.h"
+#include "runtime/noted_maps.h"
 #include "unit.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,15 +143,92 @@ static void test_attacher(void **state)
 	assert_true(attacher_request(attacher, gone));
 	assert_true(attacher_take(attacher, 10000, &reply));
 	assert_int_equal(reply.result, ATTACH_GONE);
-	attacher_stop(attacher);
-	attacher_stop(NULL);
+	attacher_stop(attacher, false);
+	attacher_stop(NULL, true);
+}
+
+/* --- removal of maps --- */
+
+static void own_map(char path[64])
+{
+	snprintf(path, 64, "/tmp/perf-%d.map", (int)getpid());
+	unlink(path);
+}
+
+static void create(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static bool exists(const char *path)
+{
+	struct stat status;
+	return !lstat(path, &status);
+}
+
+static void test_removes_new_maps(void **state)
+{
+	(void)state;
+	char path[64];
+	struct noted_maps maps;
+	own_map(path);
+	noted_maps_init(&maps);
+	noted_maps_add(&maps, getpid());
+	noted_maps_add(&maps, getpid());
+	assert_int_equal(maps.count, 1);
+	create(path);
+	noted_maps_remove_files(&maps);
+	assert_false(exists(path));
+	/* Written before its process was noted. */
+	noted_maps_init(&maps);
+	create(path);
+	noted_maps_add(&maps, getpid());
+	noted_maps_remove_files(&maps);
+	assert_false(exists(path));
+	noted_maps_remove_files(&maps);
+}
+
+static void test_keeps_other_maps(void **state)
+{
+	(void)state;
+	static const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	char path[64];
+	struct noted_maps maps;
+	own_map(path);
+	create(path);
+	utimensat(AT_FDCWD, path, old, 0);
+	noted_maps_init(&maps);
+	noted_maps_add(&maps, getpid());
+	utimensat(AT_FDCWD, path, NULL, 0); /* a JVM writes it again */
+	noted_maps_remove_files(&maps);
+	assert_true(exists(path));
+	unlink(path);
+	noted_maps_init(&maps);
+	noted_maps_add(&maps, getpid());
+	assert_int_equal(symlink("/nowhere", path), 0);
+	noted_maps_remove_files(&maps);
+	assert_true(exists(path));
+	unlink(path);
+	if (geteuid())
+		return;
+	noted_maps_init(&maps);
+	noted_maps_add(&maps, getpid());
+	create(path);
+	assert_int_equal(chown(path, 65534, 65534), 0);
+	noted_maps_remove_files(&maps);
+	assert_true(exists(path));
+	unlink(path);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_request),  cmocka_unit_test(test_reply),         cmocka_unit_test(test_status),
-		cmocka_unit_test(test_exchange), cmocka_unit_test(test_endless_reply), cmocka_unit_test(test_attacher),
+		cmocka_unit_test(test_request),          cmocka_unit_test(test_reply),
+		cmocka_unit_test(test_status),           cmocka_unit_test(test_exchange),
+		cmocka_unit_test(test_endless_reply),    cmocka_unit_test(test_attacher),
+		cmocka_unit_test(test_removes_new_maps), cmocka_unit_test(test_keeps_other_maps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

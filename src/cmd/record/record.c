@@ -61,6 +61,7 @@ static int open_recorder(struct record_run *run, struct err *err)
 	capture->user = options->user ? &run->user : NULL;
 	capture->streams = run->streams;
 	capture->environment = run->environment;
+	capture->launched = run->launched;
 	capture->perf_maps = options->runtime_options;
 	capture->control = options->live ? &run->control : NULL;
 	capture->events = &run->events;
@@ -293,6 +294,8 @@ static int record(struct record_run *run)
 		give_up_privileges(run);
 		code = record_all(run);
 	}
+	if (code == PROCEED)
+		record_keep_maps(run);
 	if (code == PROCEED)
 		code = write_all(run);
 	stop_collector(run);

@@ -42,6 +42,7 @@ struct record_run {
 	struct buf environment_texts[RECORD_ENVIRONMENT_MAX];
 	char *environment[RECORD_ENVIRONMENT_MAX + 1]; /* for the command: pointers to the texts, ended by NULL */
 	size_t environment_count;
+	unsigned launched; /* runtimes that got options there (runtime/launch.h) */
 	uid_t user; /* of --user */
 	bool files[RECORD_FILES];
 	char folder[4096];
@@ -83,6 +84,8 @@ int record_choose_target(struct record_run *run);
 
 /* What a command gets in its environment, for the runtimes that it starts. */
 void record_choose_environment(struct record_run *run);
+/* Copies the perf maps of Java and Node.js beside perf.data, as perf.data.PID.map: then those in /tmp can be removed. */
+void record_keep_maps(struct record_run *run);
 
 /* --- record_types.c: what kinds of profiles --- */
 

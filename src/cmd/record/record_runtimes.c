@@ -1,8 +1,17 @@
-/* The environment of a command that starts a language runtime: options by which it describes the code it generates. */
+/*
+ * The environment of a command that starts a language runtime: options by which it describes the code it generates. And
+ * what it has written, which goes to the recording.
+ */
 #include "cmd/record/record.h"
 #include "runtime/launch.h"
 
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* Node.js refuses to start with options that it does not allow there. */
 static bool is_accepted(struct record_run *run, const struct launch_variable *variable, const char *value)
@@ -13,6 +22,20 @@ static bool is_accepted(struct record_run *run, const struct launch_variable *va
 	if (strncmp(slash ? slash + 1 : program, "node", 4) != 0)
 		program = "node";
 	return launch_accepts(program, variable->name, value);
+}
+
+/* Who gives such an option wants its files too: they are not removed. */
+static bool has_map_option(const char *text)
+{
+	return strstr(text, "--perf-basic-prof") || strstr(text, "--perf-prof") || strstr(text, "DumpPerfMapAtExit");
+}
+
+static bool wants_map(const struct record_run *run, const char *variable)
+{
+	for (size_t i = 0; i < run->command.count; i++)
+		if (has_map_option(run->command.items[i]))
+			return true;
+	return variable && has_map_option(variable);
 }
 
 static void add_variable(struct record_run *run, enum launch_runtime runtime)
@@ -30,6 +53,8 @@ static void add_variable(struct record_run *run, enum launch_runtime runtime)
 	}
 	buf_printf(text, "%s=%s", variable->name, value.data);
 	run->environment[run->environment_count++] = text->data;
+	if (!wants_map(run, old))
+		run->launched |= runtime;
 	if (run->options.verbose && !run->options.quiet)
 		say_note("environment of the command: %s", text->data);
 }
@@ -46,4 +71,84 @@ void record_choose_environment(struct record_run *run)
 	for (unsigned runtime = 1; runtime <= LAUNCH_NODE; runtime <<= 1)
 		if (runtimes & runtime)
 			add_variable(run, runtime);
+}
+
+/* --- perf maps --- */
+
+#define MAP_MAX ((size_t)256 << 20) /* as symbol/perfmap reads it */
+
+struct keeping {
+	struct record_run *run;
+	int32_t *pids; /* of which there is a copy */
+	size_t count, capacity;
+	bool failed;
+};
+
+static void map_name(char name[64], int32_t pid)
+{
+	snprintf(name, 64, "perf.data.%d.map", (int)pid);
+}
+
+static void keep_map(void *context, int32_t pid, int fd)
+{
+	struct keeping *keeping = context;
+	struct outfile out;
+	struct err err = {0};
+	char name[64], bytes[65536];
+	size_t left = MAP_MAX;
+	ssize_t count = 0;
+	map_name(name, pid);
+	if (outfile_open_at(&out, &keeping->run->place, name, &err)) {
+		keeping->failed = true;
+		return;
+	}
+	for (; left && (count = read(fd, bytes, sizeof bytes < left ? sizeof bytes : left)) > 0; left -= (size_t)count)
+		outfile_add(&out, bytes, (size_t)count);
+	if (count < 0 || outfile_commit(&out, &err)) {
+		if (count < 0)
+			outfile_abandon(&out);
+		keeping->failed = true;
+		return;
+	}
+	MEM_ROOM(keeping->pids, keeping->count, keeping->capacity);
+	keeping->pids[keeping->count++] = pid;
+}
+
+/* Those of a recording that was in the directory before would be taken for maps of this one. */
+static bool is_stale(const struct keeping *keeping, const char *name)
+{
+	int pid, end = 0;
+	if (sscanf(name, "perf.data.%9d.map%n", &pid, &end) != 1 || !end || name[end])
+		return false;
+	for (size_t i = 0; i < keeping->count; i++)
+		if (keeping->pids[i] == pid)
+			return false;
+	return true;
+}
+
+static void remove_stale(const struct keeping *keeping)
+{
+	int fd = openat(keeping->run->place.directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	if (fd >= 0 && !directory)
+		close(fd);
+	for (const struct dirent *entry; directory && (entry = readdir(directory));)
+		if (is_stale(keeping, entry->d_name))
+			unlinkat(keeping->run->place.directory, entry->d_name, 0);
+	if (directory)
+		closedir(directory);
+}
+
+void record_keep_maps(struct record_run *run)
+{
+	struct keeping keeping = {.run = run};
+	if (run->no_files || !run->files[RECORD_PERFDATA])
+		return;
+	if (!run->single) {
+		collector_each_map(run->collector, &keeping, keep_map);
+		remove_stale(&keeping);
+	}
+	if (run->single || keeping.failed)
+		recorder_keep_maps(run->recorder);
+	free(keeping.pids);
 }

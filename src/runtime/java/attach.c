@@ -22,6 +22,7 @@
 #define REPLY_MS 3000 /* until a step of the exchange is done */
 #define RETRY_MS 20
 #define TEXT_MAX 65536
+#define STATUS_MAX 8192
 #define REPLY_MAX 4096
 #define THREADS_MAX 256 /* that are searched for the one that handles signals: it is one of the first */
 
@@ -146,6 +147,29 @@ static bool read_proc(int directory, const char *name, char *text, size_t room)
 	return size;
 }
 
+static bool read_status(int process, int32_t pid, struct attach_target *ret_target)
+{
+	char text[STATUS_MAX];
+	ret_target->pid = pid;
+	return read_proc(process, "status", text, sizeof text) && attach_parse_status(text, ret_target);
+}
+
+static int open_proc(int32_t pid)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+bool attach_read_status(int32_t pid, struct attach_target *ret_target)
+{
+	int process = open_proc(pid);
+	bool known = process >= 0 && read_status(process, pid, ret_target);
+	if (process >= 0)
+		close(process);
+	return known;
+}
+
 /* The thread that handles SIGQUIT: a process that only maps the library of the JVM, or has just begun, has none. */
 static bool has_dispatcher(int process)
 {
@@ -191,13 +215,9 @@ struct attach_process {
 
 static enum attach_result open_process(struct attach_process *process, int32_t pid)
 {
-	char path[32], text[TEXT_MAX / 8];
-	snprintf(path, sizeof path, "/proc/%d", (int)pid);
-	process->target.pid = pid;
 	process->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	process->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (process->pid_fd < 0 || process->proc < 0 || !read_proc(process->proc, "status", text, sizeof text) ||
-	    !attach_parse_status(text, &process->target))
+	process->proc = open_proc(pid);
+	if (process->pid_fd < 0 || process->proc < 0 || !read_status(process->proc, pid, &process->target))
 		return ATTACH_GONE;
 	if (!process->target.takes_signal || !has_dispatcher(process->proc))
 		return ATTACH_NOT_READY;

@@ -38,6 +38,7 @@ bool attach_read_reply(const char *reply, size_t size, enum attach_result *ret_r
 enum attach_result attach_exchange(int fd, const struct buf *request, int timeout_ms);
 /* Reads what /proc/PID/status has. False when something is missing. */
 bool attach_parse_status(const char *text, struct attach_target *ret_target);
+bool attach_read_status(int32_t pid, struct attach_target *ret_target);
 
 /* --- the request --- */
 

@@ -2,6 +2,7 @@
 #include "runtime/java/attacher.h"
 
 #include "base/mem.h"
+#include "runtime/noted_maps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,13 @@
 #include <unistd.h>
 
 #define REQUEST_SECONDS 6
+
+enum message_kind { MESSAGE_REQUEST, MESSAGE_NOTE, MESSAGE_REMOVE };
+
+struct message {
+	enum message_kind kind;
+	int32_t pid;
+};
 
 struct attacher {
 	pid_t process;
@@ -51,16 +59,22 @@ static void set_up(int socket)
 
 static _Noreturn void serve_all(int socket)
 {
-	int32_t pid;
+	struct noted_maps maps;
+	struct message message;
 	set_up(socket);
+	noted_maps_init(&maps);
 	for (;;) {
-		ssize_t size = read(socket, &pid, sizeof pid);
+		ssize_t size = read(socket, &message, sizeof message);
 		if (size < 0 && errno == EINTR)
 			continue;
-		if (size != sizeof pid)
+		if (size != sizeof message)
 			_exit(0);
-		if (pid > 0 && fork() == 0)
-			serve(socket, pid);
+		if (message.kind == MESSAGE_REMOVE)
+			noted_maps_remove_files(&maps);
+		else if (message.pid > 0)
+			noted_maps_add(&maps, message.pid);
+		if (message.kind == MESSAGE_REQUEST && message.pid > 0 && fork() == 0)
+			serve(socket, message.pid);
 	}
 }
 
@@ -84,10 +98,18 @@ struct attacher *attacher_start(void)
 	return attacher;
 }
 
-void attacher_stop(struct attacher *attacher)
+static bool send_message(struct attacher *attacher, enum message_kind kind, int32_t pid)
+{
+	struct message message = {kind, pid};
+	return write(attacher->socket, &message, sizeof message) == sizeof message;
+}
+
+void attacher_stop(struct attacher *attacher, bool remove)
 {
 	if (!attacher)
 		return;
+	if (remove)
+		send_message(attacher, MESSAGE_REMOVE, 0);
 	close(attacher->socket);
 	while (waitpid(attacher->process, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -96,7 +118,12 @@ void attacher_stop(struct attacher *attacher)
 
 bool attacher_request(struct attacher *attacher, int32_t pid)
 {
-	return write(attacher->socket, &pid, sizeof pid) == sizeof pid;
+	return send_message(attacher, MESSAGE_REQUEST, pid);
+}
+
+void attacher_note(struct attacher *attacher, int32_t pid)
+{
+	send_message(attacher, MESSAGE_NOTE, pid);
 }
 
 bool attacher_take(struct attacher *attacher, int timeout_ms, struct attacher_reply *ret_reply)
