@@ -89,13 +89,13 @@ struct layout_python {
 	__u64 runtime; /* address of _PyRuntime */
 	struct layout_range eval[LAYOUT_EVAL_MAX]; /* run-time addresses; unused ones have size 0 */
 	__u32 runtime_interpreters, interpreter_next, interpreter_threads;
-	__u16 thread_next, thread_id, thread_frame, cframe_frame;
+	__u16 thread_next, thread_id, thread_frame, cframe_frame, cframe_previous;
 	__u16 frame_code, frame_back, frame_position, frame_owner;
 	__u16 frame_bytes; /* that hold these four */
 	__u16 code_first_line, code_instructions;
 	__u8 entry; /* enum layout_python_entry */
 	__u8 position; /* enum layout_python_position */
-	__u32 zero;
+	__u16 zero;
 };
 
 /* The numbers of enum python_entry and enum python_position. */

@@ -15,7 +15,7 @@
 #define PYTHON_OWNER_SHIM 3
 #define PYTHON_CODE_MASK (~7ull) /* pointers to code objects are tagged in some versions */
 
-enum { PYTHON_ON, PYTHON_FOUND, PYTHON_END };
+enum { PYTHON_ON, PYTHON_FOUND, PYTHON_END, PYTHON_BROKEN };
 
 static __always_inline int read_pointer(__u64 address, __u64 *value)
 {
@@ -61,11 +61,14 @@ static __always_inline int python_is_thread(struct scratch *s, const struct layo
 static __always_inline int python_next_thread(struct scratch *s, const struct layout_python *python)
 {
 	if (s->python_thread)
-		return read_pointer(s->python_thread + python->thread_next, &s->python_thread) ? PYTHON_END : PYTHON_ON;
+		return read_pointer(s->python_thread + python->thread_next, &s->python_thread) ? PYTHON_BROKEN :
+												 PYTHON_ON;
 	__u64 interpreter = s->python_interpreter;
-	if (!interpreter || read_pointer(interpreter + python->interpreter_threads, &s->python_thread) ||
-	    read_pointer(interpreter + python->interpreter_next, &s->python_interpreter))
+	if (!interpreter)
 		return PYTHON_END;
+	if (read_pointer(interpreter + python->interpreter_threads, &s->python_thread) ||
+	    read_pointer(interpreter + python->interpreter_next, &s->python_interpreter))
+		return PYTHON_BROKEN;
 	return PYTHON_ON;
 }
 
@@ -77,41 +80,59 @@ __noinline int python_search_some(__u32 slot)
 	if (!python)
 		return PYTHON_END;
 	for (__u32 i = 0; i < PYTHON_AT_ONCE; i++) {
-		if (python_next_thread(s, python) == PYTHON_END)
-			return PYTHON_END;
+		int next = python_next_thread(s, python);
+		if (next != PYTHON_ON)
+			return next;
 		if (s->python_thread && python_is_thread(s, python))
 			return PYTHON_FOUND;
 	}
 	return PYTHON_ON;
 }
 
-/* Finds the first frame of the running thread. 0 or -1. */
+/* Finds the first frame of the running thread. PYTHON_END: it has none. */
 __noinline int python_find_thread(__u32 slot)
 {
 	struct scratch *s = scratch_of(slot);
 	struct layout_python *python = s ? bpf_map_lookup_elem(&pythons, &s->record.key.pid) : 0;
 	if (!python)
-		return -1;
+		return PYTHON_END;
 	__u32 tid = s->record.key.tid;
 	s->thread_pointer = arch_thread_pointer(bpf_get_current_task_btf());
 	__u64 *known = bpf_map_lookup_elem(&python_threads, &tid);
 	s->python_thread = known ? *known : 0;
 	if (s->python_thread && python_is_thread(s, python))
-		return 0;
+		return PYTHON_FOUND;
 	s->python_thread = 0;
 	if (read_pointer(python->runtime + python->runtime_interpreters, &s->python_interpreter))
-		return -1;
+		return PYTHON_BROKEN;
 	for (__u32 i = 0; i < PYTHON_THREADS_MAX / PYTHON_AT_ONCE; i++) {
 		int result = python_search_some(slot);
-		if (result == PYTHON_END)
-			return -1;
 		if (result == PYTHON_FOUND) {
 			__u64 thread = s->python_thread;
 			bpf_map_update_elem(&python_threads, &tid, &thread, BPF_ANY);
-			return 0;
 		}
+		if (result != PYTHON_ON)
+			return result;
 	}
-	return -1;
+	return PYTHON_BROKEN;
+}
+
+/*
+ * An evaluation that begins has announced itself before it says which frame it evaluates: the one that called it has
+ * frames. PYTHON_FOUND, or nothing is known about it.
+ */
+__noinline int python_find_previous(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	struct layout_python *python = s ? bpf_map_lookup_elem(&pythons, &s->record.key.pid) : 0;
+	__u64 cframe = 0;
+	if (!python || python->cframe_frame == LAYOUT_NO_OFFSET)
+		return PYTHON_BROKEN;
+	if (read_pointer(s->python_thread + python->thread_frame, &cframe) ||
+	    read_pointer(cframe + python->cframe_previous, &cframe) || !cframe ||
+	    read_pointer(cframe + python->cframe_frame, &s->python_frame) || !s->python_frame)
+		return PYTHON_BROKEN;
+	return PYTHON_FOUND;
 }
 
 /* --- frames --- */
@@ -234,15 +255,26 @@ __noinline int python_is_urgent(__u32 slot)
 	return 0;
 }
 
+/* Appends the frames from that in the scratch on. */
+__noinline int python_follow(__u32 slot)
+{
+	int result = PYTHON_ON;
+	for (__u32 i = 0; i <= LAYOUT_PYTHON_MAX / PYTHON_AT_ONCE && result == PYTHON_ON; i++)
+		result = python_steps(slot);
+	return result;
+}
+
 /* Appends the frames of the interpreter to the stack. What the interpreter did is not among what is cached. */
 static __always_inline void python_walk(struct scratch *s, __u32 slot)
 {
 	s->caching = 0;
-	if (python_find_thread(slot))
+	int result = python_find_thread(slot);
+	if (result == PYTHON_END)
 		return;
-	int result = PYTHON_ON;
-	for (__u32 i = 0; i <= LAYOUT_PYTHON_MAX / PYTHON_AT_ONCE && result == PYTHON_ON; i++)
-		result = python_steps(slot);
+	if (result == PYTHON_FOUND)
+		result = python_follow(slot);
+	if (result != PYTHON_FOUND && !s->record.python_count && python_find_previous(slot) == PYTHON_FOUND)
+		result = python_follow(slot);
 	if (result != PYTHON_FOUND && s->record.key.end == LAYOUT_WHOLE)
 		s->record.key.end = LAYOUT_INTERPRETER;
 }

@@ -113,11 +113,21 @@ void interpreted_merge_marked(struct stack_maker *maker, size_t first, const boo
 	maker->count = first + maker->merged_count;
 }
 
+/* Frames that were read after the sample was taken are used only if there are as many evaluations of them. */
+static bool may_belong(const struct stack_maker *maker, const bool *evaluates, size_t count)
+{
+	size_t evaluations = 0;
+	for (size_t i = 0; i < count; i++)
+		evaluations += evaluates[i];
+	return evaluations == groups_of(&maker->sample->event).count;
+}
+
 void interpreted_merge(struct stack_maker *maker, size_t first, bool whole)
 {
 	size_t count = maker->count - first;
 	CLEANUP_FREE bool *evaluates = mem_zalloc(count + 1, sizeof *evaluates);
 	for (size_t i = 0; i < count; i++)
 		evaluates[i] = is_evaluation(maker, &maker->frames[first + i].frame);
-	interpreted_merge_marked(maker, first, evaluates, whole);
+	if (maker->sample->event.unwound || may_belong(maker, evaluates, count))
+		interpreted_merge_marked(maker, first, evaluates, whole);
 }

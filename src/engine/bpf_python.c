@@ -1,9 +1,12 @@
 /* Translates the layout of an interpreter for the programs in the kernel. */
 #include "engine/bpf_python.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <string.h>
+
+#define FRESH_NS 1000000u
 
 _Static_assert((int)PYTHON_ENTRY_SHIM == LAYOUT_ENTRY_SHIM && (int)PYTHON_ENTRY_FLAG == LAYOUT_ENTRY_FLAG,
 	       "the same numbers");
@@ -34,6 +37,7 @@ struct layout_python bpf_python_layout(const struct python_image *image, uint64_
 		.thread_id = from->thread_id,
 		.thread_frame = from->thread_frame,
 		.cframe_frame = from->cframe_frame,
+		.cframe_previous = from->cframe_previous,
 		.frame_code = from->frame_code,
 		.frame_back = from->frame_back,
 		.frame_position = from->frame_position,
@@ -81,8 +85,19 @@ struct layout_copy *bpf_python_copy_new(uint32_t bytes, const uint64_t *words, u
 	return copy;
 }
 
+/*
+ * The thread has continued since its sample. What it executes a moment later is mostly the same; what is later still
+ * would be another stack, so that the evaluation loop is shown instead.
+ */
+static bool is_fresh(const struct layout_record *record)
+{
+	return record->kind == LAYOUT_COPY_LEFT || clock_now() - record->time < FRESH_NS;
+}
+
 static struct layout_record *read_frames(struct python_live *live, struct layout_record *record)
 {
+	if (!is_fresh(record))
+		return record;
 	uint64_t words[LAYOUT_PYTHON_MAX * 2];
 	record->python_count = (uint32_t)python_live_read(live, (int32_t)record->key.pid, (int32_t)record->key.tid,
 							  words, LAYOUT_PYTHON_MAX * 2);

@@ -38,6 +38,7 @@ struct python_layout {
 	uint16_t thread_native_id; /* in the pid namespace of the process; PYTHON_NO_OFFSET: none */
 	uint16_t thread_frame; /* the frame, or what points to it: */
 	uint16_t cframe_frame; /* PYTHON_NO_OFFSET: nothing lies between */
+	uint16_t cframe_previous; /* of the evaluation that called; the innermost may be about to begin */
 	uint16_t frame_code, frame_back, frame_position;
 	uint16_t frame_owner; /* a byte: the flag or the owner; PYTHON_NO_OFFSET where every frame is an entry */
 	/* Free-threaded from 3.14: each thread runs a copy of the bytecode. PYTHON_NO_OFFSET where there are none. */

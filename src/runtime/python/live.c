@@ -252,6 +252,8 @@ size_t python_live_read(struct python_live *live, int32_t pid, int32_t tid, uint
 		return 0;
 	size_t count = python_stack_read(&memory, &process->layout, process->runtime, own_number(process, tid), frames,
 					 max / 2 < FRAMES_MAX ? max / 2 : FRAMES_MAX, &end);
+	if (end != PYTHON_END_WHOLE)
+		return 0; /* they changed while they were read */
 	for (size_t i = 0; i < count; i++) {
 		words[i * 2] = trace_word(TRACE_PYTHON, frames[i].code, frames[i].entry);
 		words[i * 2 + 1] = frames[i].offset | (uint64_t)frames[i].first_line << 32;
