@@ -121,6 +121,33 @@ static void a_part_that_cannot_hold_a_page_is_not_planned(void **state)
 	unwind_table_free(table);
 }
 
+static void rules_that_programs_do_not_know_are_plain_ones(void **state)
+{
+	(void)state;
+	static const struct unwind_rule rules[] = {
+		[UNWIND_RULE_STOP] = {.cfa = UNWIND_CFA_STOP},
+		{.cfa = UNWIND_CFA_GO_LEFT, .fp = UNWIND_FP_AT_CFA, .fp_offset = -16, .cfa_offset = 32},
+		{.cfa = UNWIND_CFA_SP | UNWIND_CFA_DERIVED, .cfa_offset = 8},
+	};
+	uint32_t slab[64];
+	struct unwind_rows_maker rows;
+	struct bpf_part_plan plan;
+	unwind_rows_maker_init(&rows, 0x1000, 0x1400, 2);
+	unwind_rows_maker_add(&rows, 0x1000, 2);
+	unwind_rows_maker_add(&rows, 0x1100, 3);
+	unwind_rows_maker_finish(&rows);
+	struct unwind_table *table = unwind_table_new(
+		&(struct unwind_table_parts){.arch = &arch_x86_64, .rows = &rows, .rules = rules, .rule_count = 4});
+	assert_true(bpf_part_plan(table, 0, sizeof slab / sizeof *slab, &plan));
+	struct layout_part part = bpf_part_write(table, &plan, 0, slab);
+	uint64_t left = rule_in_part(&part, slab, 0x1000), derived = rule_in_part(&part, slab, 0x1100);
+	assert_int_equal(left & 0xff, LAYOUT_CFA_SP);
+	assert_int_equal(left >> 32, 32);
+	assert_int_equal(derived & 0xff, LAYOUT_CFA_SP);
+	unwind_table_free(table);
+	unwind_rows_maker_release(&rows);
+}
+
 static void the_frame_of_a_signal_is_where_the_programs_look(void **state)
 {
 	(void)state;
@@ -157,6 +184,7 @@ int main(void)
 		cmocka_unit_test(a_table_that_is_cut_into_parts_gives_the_same_rules),
 		cmocka_unit_test(the_largest_tables_fit),
 		cmocka_unit_test(a_part_that_cannot_hold_a_page_is_not_planned),
+		cmocka_unit_test(rules_that_programs_do_not_know_are_plain_ones),
 		cmocka_unit_test(the_frame_of_a_signal_is_where_the_programs_look),
 		cmocka_unit_test(room_is_given_out_without_overlap_and_again),
 	};
