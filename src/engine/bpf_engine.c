@@ -203,6 +203,23 @@ struct event_sink engine_early(struct engine *engine)
 
 /* --- records --- */
 
+/*
+ * The frames of an interpreter that a thread waits in, where its stack was copied. Those of another wait would be
+ * wrong. The mappings of its process may not be known yet: a long wait gets its frames when it is delivered.
+ */
+static struct layout_record *read_wait(struct engine *engine, struct layout_record *record)
+{
+	if (record->kind != LAYOUT_COPY_LEFT)
+		return record;
+	if (!record->python_count && bpf_waits_lasts(&engine->counts.maps, record)) {
+		bpf_supply_seek_python(&engine->supply, (int32_t)record->key.pid);
+		record = bpf_python_name(&engine->supply.pythons, record, sizeof *record);
+	}
+	if (!bpf_waits_lasts(&engine->counts.maps, record))
+		record->python_count = 0;
+	return record;
+}
+
 static int take_record(void *context, void *data, size_t size)
 {
 	struct engine *engine = context;
@@ -213,10 +230,7 @@ static int take_record(void *context, void *data, size_t size)
 	MEM_ROOM(engine->waiting, engine->waiting_count, engine->waiting_capacity);
 	/* Frames of an interpreter get their functions at once: the process may end, or free them. */
 	record = bpf_python_name(&engine->supply.pythons, record, size);
-	/* Those of another wait than the one that was copied would be wrong. */
-	if (record->kind == LAYOUT_COPY_LEFT && !bpf_waits_lasts(&engine->counts.maps, record))
-		record->python_count = 0;
-	engine->waiting[engine->waiting_count++] = record;
+	engine->waiting[engine->waiting_count++] = read_wait(engine, record);
 	return 0;
 }
 
@@ -255,6 +269,8 @@ int engine_deliver(struct engine *engine, uint64_t number, const struct event_si
 	struct layout_record **place = &engine->waiting[number - engine->first_number];
 	struct layout_record *record = *place;
 	*place = NULL;
+	if (record->kind == LAYOUT_COPY_LEFT && !record->python_count)
+		record = read_wait(engine, record);
 	int result = bpf_counts_record(&engine->counts, record, sink);
 	compact(engine);
 	return result;

@@ -359,11 +359,13 @@ static void expect_waits(struct bpf_supply *supply, struct supplied_process *pro
 }
 
 /*
- * Before any table is built. Files are opened only of a process that has something of Python mapped: where the
- * interpreter is part of another program, these are modules of its library.
+ * Files are opened only of a process that has something of Python mapped: where the interpreter is part of another
+ * program, these are modules of its library.
  */
-static void seek_python(struct bpf_supply *supply, int32_t pid)
+void bpf_supply_seek_python(struct bpf_supply *supply, int32_t pid)
 {
+	if (!supply->python || python_live_has(&supply->pythons, pid))
+		return;
 	struct layout_python layout;
 	bool likely = false, found = false;
 	const struct map_set *maps = processes_look(&supply->processes, pid);
@@ -377,10 +379,7 @@ static void seek_python(struct bpf_supply *supply, int32_t pid)
 
 size_t bpf_supply_interpreted(struct bpf_supply *supply, int32_t pid, int32_t tid, uint64_t *words, size_t max)
 {
-	if (!supply->python)
-		return 0;
-	if (!python_live_has(&supply->pythons, pid))
-		seek_python(supply, pid);
+	bpf_supply_seek_python(supply, pid);
 	return python_live_read(&supply->pythons, pid, tid, words, max);
 }
 
