@@ -389,8 +389,10 @@ static int join_sources(struct recorder *recorder, struct opening *opening, stru
 		merge_add_source(&recorder->merge, &engine);
 	merge_add_source(&recorder->merge, &rings);
 	watch_cpus(recorder);
-	cpu_time_open(&recorder->cpu_time, recorder->engine, &recorder->target, recorder->options.inherit,
-		      opening->shape.enable_on_exec);
+	/* The kernel accounts the time on all CPUs: samples of some of them do not stand for it. */
+	if (!recorder->options.cpus)
+		cpu_time_open(&recorder->cpu_time, recorder->engine, &recorder->target, recorder->options.inherit,
+			      opening->shape.enable_on_exec);
 	return 0;
 }
 

@@ -98,6 +98,8 @@ void record_explain_no_samples(const struct record_run *run, struct buf *out)
 		buf_str(out, "used ");
 		add_time(out, (double)run->result.cpu_time / RECORD_SECOND);
 		buf_str(out, " of CPU time, in which the event did not occur often enough; use a smaller period (-c)");
+	} else if (run->options.capture.cpus) {
+		buf_str(out, "was not sampled there; omit --cpu, or use a higher frequency (-F)");
 	} else {
 		buf_str(out, "was not sampled on a CPU; use a higher frequency (-F), or -t offcpu or wall to see where "
 			     "it waits");
