@@ -9,7 +9,7 @@
 
 /* A thread that is there before the recording begins. */
 void bpf_waits_add(const struct bpf_maps *maps, int32_t pid, int32_t tid);
-/* Whether the wait goes on that the thread left its CPU for when the record was made. */
+/* Whether the wait continues that the thread left its CPU for when the record was made. */
 bool bpf_waits_lasts(const struct bpf_maps *maps, const struct layout_record *record);
 /* It ended: emits the time it ran since its last sample, and forgets it. */
 int bpf_waits_exit(struct bpf_counts *counts, const struct engine_options *options, const struct event_task *task,

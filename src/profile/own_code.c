@@ -63,7 +63,7 @@ static bool is_c_library(const char *module)
 	return false;
 }
 
-/* Python's own modules: /usr/lib/python3.11/queue.py, "<frozen importlib._bootstrap>". Installed ones are programs too. */
+/* Python's own modules: /usr/lib/python3.11/queue.py, "<frozen importlib._bootstrap>". Installed ones are programs. */
 static bool is_python_library(const char *module)
 {
 	const char *folder = strstr(module, "/lib/python");

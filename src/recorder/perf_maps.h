@@ -1,6 +1,7 @@
 /*
- * Perf maps of recorded processes that exist because of the recording. Each JVM is asked for one every ten seconds, and
- * when the recording ends. Runtimes that got options to write one do so without. What was written is removed.
+ * Perf maps of recorded processes that exist because of the recording. One is requested from each JVM every ten
+ * seconds, and when the recording ends. Runtimes that got options to write one do so without. What was written is
+ * removed.
  */
 #ifndef WICK_RECORDER_PERF_MAPS_H
 #define WICK_RECORDER_PERF_MAPS_H

@@ -30,8 +30,8 @@ unsigned launch_find(char *const *command);
 unsigned launch_find_in_script(const char *text, size_t size);
 
 /*
- * Writes the value of a variable that has all options: `old` (may be NULL), and those that it does not have, switched on
- * or off. Returns whether there were any to add.
+ * Writes the value of a variable that has all options: `old` (may be NULL), and those that it does not have, switched
+ * on or off. Returns whether there were any to add.
  */
 bool launch_merge(struct buf *out, const char *old, const char *options);
 

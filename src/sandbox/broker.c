@@ -229,8 +229,8 @@ static void close_others(const struct sandbox_options *options, int socket)
 }
 
 /*
- * Kernels of distributions have values above 2, with which CAP_PERFMON is not enough: Debian wants CAP_SYS_ADMIN to open
- * any event. Those that are open already stay, so that only CPUs that come back would be missing.
+ * Kernels of distributions have values above 2, with which CAP_PERFMON is not enough: Debian wants CAP_SYS_ADMIN to
+ * open any event. Those that are open already stay, so that only CPUs that come back would be missing.
  */
 static uint64_t needed_for_events(void)
 {

@@ -84,7 +84,7 @@ int record_choose_target(struct record_run *run);
 
 /* What a command gets in its environment, for the runtimes that it starts. */
 void record_choose_environment(struct record_run *run);
-/* Copies the perf maps of Java and Node.js beside perf.data, as perf.data.PID.map: then those in /tmp can be removed. */
+/* Copies the perf maps of Java and Node.js beside perf.data, as perf.data.PID.map; those in /tmp can be removed. */
 void record_keep_maps(struct record_run *run);
 
 /* --- record_types.c: what kinds of profiles --- */

@@ -139,8 +139,8 @@ const struct option_row record_rows[] = {
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(runtime_options),
 	 .negatable = true,
-	 .help = "Make Java and Node.js name their JIT code: add options to JAVA_TOOL_OPTIONS or NODE_OPTIONS of a command "
-		 "that starts them, and request a perf map from each recorded JVM every 10 s and at the end.",
+	 .help = "Make Java and Node.js name their JIT code: add options to JAVA_TOOL_OPTIONS or NODE_OPTIONS of a "
+		 "command that starts them, and request a perf map from each recorded JVM every 10 s and at the end.",
 	 .initial = "on"},
 	{.name = "timeline",
 	 .type = OPTION_FLAG,
