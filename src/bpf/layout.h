@@ -59,9 +59,9 @@ enum { LAYOUT_SIGNAL_FP = 120, LAYOUT_SIGNAL_SP = 160, LAYOUT_SIGNAL_IP = 168 };
 
 /* Mappings of processes: lists, each sorted and without overlap. */
 #define LAYOUT_PART_NONE 0xffffffffu /* code without a table: frame pointers */
-#define LAYOUT_PART_JIT 0xfffffffcu /* JIT code with unwind information, which only wick can follow; the lowest */
 #define LAYOUT_PART_WANTED 0xfffffffeu /* its table is not loaded yet: the stack is unwound in user space */
-#define LAYOUT_PART_SILENT 0xfffffffdu /* a file with a table, outside the addresses that it describes; the lowest */
+#define LAYOUT_PART_SILENT 0xfffffffdu /* a file with a table, outside the addresses that it describes */
+#define LAYOUT_PART_JIT 0xfffffffcu /* JIT code with unwind information, which only wick can follow; the lowest */
 struct layout_mapping {
 	__u64 start, end;
 	__u64 bias; /* run-time address − virtual address of the file */

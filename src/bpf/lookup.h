@@ -5,6 +5,7 @@
 #ifndef WICK_BPF_LOOKUP_H
 #define WICK_BPF_LOOKUP_H
 
+#include "arch/bpf.h"
 #include "bpf/maps.h"
 
 #define PAGE_BYTES 4096u
@@ -20,6 +21,13 @@ static __always_inline __u64 not_above(__u64 left, __u64 right)
 	__u64 negative = left - right - 1;
 	OPAQUE(negative);
 	return negative >> 63;
+}
+
+/* Adds a word to the hash of others. */
+static __always_inline __u64 hash_word(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 32;
 }
 
 /* When the sample was taken. */
@@ -57,16 +65,10 @@ __noinline int fill_window(__u32 slot, __u64 address)
 	return 0;
 }
 
-static __always_inline __u64 stack_cache_mix(__u64 hash, __u64 word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 32;
-}
-
 /* What is too far away, or too much, is not cached. */
 static __always_inline void note_word(struct scratch *s, __u64 address, __u64 word)
 {
-	__u64 offset = address - s->registers[7];
+	__u64 offset = address - s->registers[ARCH_AT_SP];
 	__u32 count = s->cached.count;
 	if (count >= STACK_CACHE_WORDS || offset > STACK_CACHE_BYTES - 8 || offset % 8) {
 		s->caching = 0;
@@ -76,7 +78,7 @@ static __always_inline void note_word(struct scratch *s, __u64 address, __u64 wo
 	s->cached.count = count + 1;
 	if (s->cached.bytes < offset + 8)
 		s->cached.bytes = offset + 8;
-	s->cached.hash = stack_cache_mix(s->cached.hash, word);
+	s->cached.hash = hash_word(s->cached.hash, word);
 }
 
 static __always_inline int read_word(struct scratch *s, __u32 slot, __u64 address, __u64 *value)

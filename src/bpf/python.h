@@ -163,7 +163,7 @@ static __always_inline int python_push(struct scratch *s, __u64 first, __u64 sec
 	s->addresses[at] = first;
 	s->addresses[at + 1] = second;
 	s->record.python_count += 2;
-	s->record.key.user = stack_cache_mix(stack_cache_mix(s->record.key.user, first), second);
+	s->record.key.user = hash_word(hash_word(s->record.key.user, first), second);
 	return 1;
 }
 

@@ -86,6 +86,14 @@ static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __
 	return s;
 }
 
+/* The first frame of user space is where its registers are. */
+static __always_inline void begin_at_registers(struct scratch *s)
+{
+	s->fp = s->registers[ARCH_AT_FP];
+	s->sp = s->registers[ARCH_AT_SP];
+	s->ip = s->registers[ARCH_AT_IP];
+}
+
 /* The registers with which the task came into the kernel. Threads of the kernel have none: ip stays 0. */
 __noinline int sample_registers_of_task(__u32 slot)
 {
@@ -96,9 +104,7 @@ __noinline int sample_registers_of_task(__u32 slot)
 	const struct arch_kernel_registers *registers = (const void *)bpf_task_pt_regs(task);
 	arch_copy_registers(s->registers, registers);
 	s->record.narrow = arch_is_narrow(registers);
-	s->fp = s->registers[ARCH_AT_FP];
-	s->sp = s->registers[ARCH_AT_SP];
-	s->ip = s->registers[ARCH_AT_IP];
+	begin_at_registers(s);
 	return 0;
 }
 
@@ -108,10 +114,8 @@ __noinline int hash_kernel(__u32 slot)
 	if (!s)
 		return 0;
 	__u64 hash = 0;
-	for (__u32 i = 0; i < LAYOUT_KERNEL_MAX && i < s->record.kernel_count; i++) {
-		hash = (hash ^ s->addresses[i]) * 0x9e3779b97f4a7c15ull;
-		hash ^= hash >> 32;
-	}
+	for (__u32 i = 0; i < LAYOUT_KERNEL_MAX && i < s->record.kernel_count; i++)
+		hash = hash_word(hash, s->addresses[i]);
 	s->record.key.kernel = hash;
 	return 0;
 }
@@ -194,7 +198,7 @@ __noinline int send_copy(__u32 slot, __u32 kind)
 	s->record.kind = kind;
 	__builtin_memcpy(copy->registers, s->registers, sizeof copy->registers);
 	__builtin_memcpy(copy->kernel, s->addresses, sizeof copy->kernel);
-	__u64 bytes = (__u32)copy_stack(number, s->registers[7]);
+	__u64 bytes = (__u32)copy_stack(number, s->registers[ARCH_AT_SP]);
 	if (bytes > LAYOUT_COPY_MAX)
 		bytes = LAYOUT_COPY_MAX;
 	s->record.bytes = (__u32)bytes;
@@ -262,7 +266,7 @@ static __always_inline int walk_process(struct scratch *s, __u32 slot)
 static __always_inline int has_lost_stack(struct scratch *s)
 {
 	__u64 word;
-	if (!bpf_probe_read_user(&word, sizeof word, (const void *)s->registers[7]))
+	if (!bpf_probe_read_user(&word, sizeof word, (const void *)s->registers[ARCH_AT_SP]))
 		return 0;
 	struct task_struct *task = bpf_get_current_task_btf();
 	return BPF_CORE_READ_BITFIELD(task, in_execve);

@@ -26,7 +26,8 @@ struct {
 
 static __always_inline struct stack_cache_key stack_cache_key_of(const struct scratch *s)
 {
-	return (struct stack_cache_key){.ip = s->registers[8], .sp = s->registers[7], .tid = s->record.key.tid};
+	return (struct stack_cache_key){
+		.ip = s->registers[ARCH_AT_IP], .sp = s->registers[ARCH_AT_SP], .tid = s->record.key.tid};
 }
 
 /* Before a walk whose stack may be cached. */
@@ -68,10 +69,10 @@ __noinline int stack_cache_find(__u32 slot)
 		return 0;
 	__u64 *words = s->addresses + LAYOUT_KERNEL_MAX, hash = 0;
 	__u32 bytes = known->bytes, count = known->count;
-	if (bytes > STACK_CACHE_BYTES || bpf_probe_read_user(words, bytes, (const void *)s->registers[7]))
+	if (bytes > STACK_CACHE_BYTES || bpf_probe_read_user(words, bytes, (const void *)s->registers[ARCH_AT_SP]))
 		return 0;
 	for (__u32 i = 0; i < STACK_CACHE_WORDS && i < count; i++)
-		hash = stack_cache_mix(hash, words[known->places[i] & (STACK_CACHE_BYTES / 8 - 1)]);
+		hash = hash_word(hash, words[known->places[i] & (STACK_CACHE_BYTES / 8 - 1)]);
 	if (hash != known->hash)
 		return 0;
 	s->record.key.user = known->user;

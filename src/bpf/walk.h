@@ -17,7 +17,7 @@
 #define STEPS_AT_ONCE 32
 
 /* What a step says. */
-enum { STEP_ON, STEP_END };
+enum { STEP_MORE, STEP_END };
 
 const volatile __u32 max_depth = LAYOUT_FRAMES_MAX;
 
@@ -33,6 +33,17 @@ static __always_inline int stop(struct scratch *s, __u8 end)
 static __always_inline int may_jump(struct scratch *s, __u64 sp)
 {
 	return sp > s->sp || ++s->jumps <= JUMPS_MAX;
+}
+
+/* To the caller; `steps`: how many in a row led to it by frame pointers. */
+static __always_inline int step_to(struct scratch *s, __u64 sp, __u64 fp, __u64 ip, __u32 steps)
+{
+	s->sp = sp;
+	s->fp = fp;
+	s->ip = ip;
+	s->exact = 0;
+	s->frame_pointer_steps = steps;
+	return STEP_MORE;
 }
 
 /*
@@ -57,12 +68,7 @@ static __always_inline int step_narrow(struct scratch *s, __u32 slot)
 		return stop(s, LAYOUT_NO_TABLE);
 	if (read_word(s, slot, fp, &words))
 		return stop(s, LAYOUT_ABSENT);
-	s->sp = fp + 8;
-	s->fp = (__u32)words;
-	s->ip = words >> 32;
-	s->exact = 0;
-	s->frame_pointer_steps++;
-	return STEP_ON;
+	return step_to(s, fp + 8, (__u32)words, words >> 32, s->frame_pointer_steps + 1);
 }
 
 /*
@@ -81,12 +87,7 @@ static __always_inline int step_by_frame_pointer(struct scratch *s, __u32 slot)
 	if (read_word(s, slot, fp, &caller_fp) || read_word(s, slot, fp + 8, &ra))
 		return stop(s, LAYOUT_ABSENT);
 	s->registers_lost = 1;
-	s->sp = fp + 16;
-	s->fp = caller_fp;
-	s->ip = ra;
-	s->exact = 0;
-	s->frame_pointer_steps++;
-	return STEP_ON;
+	return step_to(s, fp + 16, caller_fp, ra, s->frame_pointer_steps + 1);
 }
 
 /*
@@ -103,12 +104,7 @@ static __always_inline int step_ahead(struct scratch *s, __u32 slot)
 	if (s->ahead.fp != AHEAD_FP_SAME && read_word(s, slot, base + (__s64)s->ahead.fp, &fp))
 		return STEP_END;
 	s->registers_lost = 1;
-	s->sp = cfa;
-	s->fp = fp;
-	s->ip = ra;
-	s->exact = 0;
-	s->frame_pointer_steps = 0;
-	return STEP_ON;
+	return step_to(s, cfa, fp, ra, 0);
 }
 
 /* Whether the last `length` of 8 bytes are a call by register or memory: ff /2, and what its operand takes. */
@@ -184,10 +180,7 @@ __noinline int find_return(__u32 slot)
 		    (evidence == EVIDENCE_NONE || by_fp == EVIDENCE_CALL_HERE || !is_described(s, slot, word - 1)))
 			continue;
 		s->registers_lost |= i > 0;
-		s->sp += i * 8 + 8;
-		s->ip = word;
-		s->exact = 0;
-		s->frame_pointer_steps = 0;
+		step_to(s, s->sp + i * 8 + 8, s->fp, word, 0);
 		/* The mapping is looked up again: it may still be that of the callee. */
 		s->map_start = s->map_end = 0;
 		return 0;
@@ -207,30 +200,33 @@ static __always_inline int step_without_rule(struct scratch *s, __u32 slot)
 {
 	if (s->record.narrow)
 		return step_by_frame_pointer(s, slot);
-	if (step_ahead(s, slot) == STEP_ON)
-		return STEP_ON;
+	if (step_ahead(s, slot) == STEP_MORE)
+		return STEP_MORE;
 	if (s->part == LAYOUT_PART_JIT)
 		return stop(s, LAYOUT_DIFFICULT);
 	if (s->part != LAYOUT_PART_NONE && !s->frame_pointer_steps && !find_return(slot))
-		return STEP_ON;
+		return STEP_MORE;
 	return step_by_frame_pointer(s, slot);
 }
 
-static __always_inline int step_signal(struct scratch *s, __u32 slot)
+/* To a frame whose registers were saved at these addresses. Its stack is another one, which may lie anywhere. */
+static __always_inline int step_saved(struct scratch *s, __u32 slot, __u64 ip_at, __u64 sp_at, __u64 fp_at)
 {
-	__u64 from = s->sp, sp = 0, fp = 0, ip = 0;
-	if (read_word(s, slot, from + LAYOUT_SIGNAL_FP, &fp) || read_word(s, slot, from + LAYOUT_SIGNAL_SP, &sp) ||
-	    read_word(s, slot, from + LAYOUT_SIGNAL_IP, &ip))
+	__u64 sp = 0, fp = 0, ip = 0;
+	if (read_word(s, slot, fp_at, &fp) || read_word(s, slot, sp_at, &sp) || read_word(s, slot, ip_at, &ip))
 		return stop(s, LAYOUT_ABSENT);
 	if (!may_jump(s, sp))
 		return stop(s, LAYOUT_BROKEN);
 	s->registers_lost = 1;
-	s->sp = sp;
-	s->fp = fp;
-	s->ip = ip;
+	return step_to(s, sp, fp, ip, 0);
+}
+
+static __always_inline int step_signal(struct scratch *s, __u32 slot)
+{
+	__u64 from = s->sp;
+	int result = step_saved(s, slot, from + LAYOUT_SIGNAL_IP, from + LAYOUT_SIGNAL_SP, from + LAYOUT_SIGNAL_FP);
 	s->exact = 1;
-	s->frame_pointer_steps = 0;
-	return STEP_ON;
+	return result;
 }
 
 /* From Go's morestack() to the goroutine that grows its stack, as in src/unwind/walk.c. The register is r14. */
@@ -239,23 +235,12 @@ __noinline int step_go(__u32 slot, __u32 offsets)
 	struct scratch *s = scratch_of(slot);
 	if (!s)
 		return STEP_END;
-	__u64 go = s->registers[15], m = 0, first = 0, goroutine = 0, sp = 0, ip = 0, fp = 0;
+	__u64 go = s->registers[15], m = 0, first = 0, goroutine = 0;
 	if (s->registers_lost || read_word(s, slot, go + (offsets & 0xff), &m) || read_word(s, slot, m, &first) ||
 	    first != go || read_word(s, slot, m + (offsets >> 8 & 0xff), &goroutine) || !goroutine)
 		return stop(s, LAYOUT_WHOLE);
-	goroutine += offsets >> 16 & 0xff;
-	if (read_word(s, slot, goroutine, &sp) || read_word(s, slot, goroutine + 8, &ip) ||
-	    read_word(s, slot, goroutine - (offsets >> 16 & 0xff) + (offsets >> 24), &fp))
-		return stop(s, LAYOUT_ABSENT);
-	if (!may_jump(s, sp))
-		return stop(s, LAYOUT_BROKEN);
-	s->registers_lost = 1;
-	s->sp = sp;
-	s->fp = fp;
-	s->ip = ip;
-	s->exact = 0;
-	s->frame_pointer_steps = 0;
-	return STEP_ON;
+	__u64 saved = goroutine + (offsets >> 16 & 0xff);
+	return step_saved(s, slot, saved + 8, saved, goroutine + (offsets >> 24));
 }
 
 /* The same in a 32-bit program: eax, ecx and edx, which have the numbers 0 to 2, while nothing was called. */
@@ -300,23 +285,23 @@ static __always_inline int rare_cfa(struct scratch *s, __u32 slot, __u32 kind, _
 	__u64 value = kind == LAYOUT_CFA_AT_SP ? s->sp : s->fp;
 	if (kind == LAYOUT_CFA_PLT) {
 		*cfa = s->sp + word_bytes(s) * ((s->ip & 15) >= (__u32)offset ? 2 : 1);
-		return STEP_ON;
+		return STEP_MORE;
 	}
 	if (kind >= LAYOUT_CFA_REGISTER && !find_register(slot, kind - LAYOUT_CFA_REGISTER)) {
 		*cfa = s->value + (__s64)offset;
-		return may_jump(s, *cfa) ? STEP_ON : stop(s, LAYOUT_BROKEN);
+		return may_jump(s, *cfa) ? STEP_MORE : stop(s, LAYOUT_BROKEN);
 	}
 	if (kind != LAYOUT_CFA_AT_SP && kind != LAYOUT_CFA_AT_FP)
 		return stop(s, LAYOUT_DIFFICULT);
 	/* A step by frame pointers has read what the rule would read, as in src/unwind/walk.c. */
 	if (kind == LAYOUT_CFA_AT_FP && s->frame_pointer_steps && !(__s16)offset) {
 		*cfa = s->fp + (__s64)(offset >> 16);
-		return may_jump(s, *cfa) ? STEP_ON : stop(s, LAYOUT_BROKEN);
+		return may_jump(s, *cfa) ? STEP_MORE : stop(s, LAYOUT_BROKEN);
 	}
 	if (read_word(s, slot, value + (__s64)(__s16)offset, &value))
 		return stop(s, LAYOUT_ABSENT);
 	*cfa = as_word(s, value) + (__s64)(offset >> 16);
-	return may_jump(s, *cfa) ? STEP_ON : stop(s, LAYOUT_BROKEN);
+	return may_jump(s, *cfa) ? STEP_MORE : stop(s, LAYOUT_BROKEN);
 }
 
 static __always_inline int step_by_rule(struct scratch *s, __u32 slot, __u64 rule)
@@ -338,12 +323,9 @@ static __always_inline int step_by_rule(struct scratch *s, __u32 slot, __u64 rul
 	/* In an epilogue that has popped it the description may lag behind: below the stack pointer is nothing. */
 	if (fp_kind != LAYOUT_FP_SAME && place >= s->sp && read_word(s, slot, place, &fp))
 		return stop(s, LAYOUT_ABSENT);
-	s->sp = cfa;
-	s->fp = as_word(s, fp);
-	s->ip = as_word(s, ra);
+	int result = step_to(s, cfa, as_word(s, fp), as_word(s, ra), 0);
 	s->exact = (rule & LAYOUT_CFA_INTERRUPTED) != 0;
-	s->frame_pointer_steps = 0;
-	return STEP_ON;
+	return result;
 }
 
 /* Whether the frame is in the evaluation loop of the interpreter, which is looked at only where there is one. */
@@ -367,8 +349,7 @@ static __always_inline int note_address(struct scratch *s)
 	record->user_count++;
 	if (s->python)
 		note_evaluation(s);
-	__u64 hash = (record->key.user ^ address) * 0x9e3779b97f4a7c15ull;
-	record->key.user = hash ^ hash >> 32;
+	record->key.user = hash_word(record->key.user, address);
 	return 1;
 }
 
@@ -412,7 +393,7 @@ __noinline int step(__u32 slot)
 	default:
 		result = step_by_rule(s, slot, rule);
 	}
-	if (result != STEP_ON || s->ip)
+	if (result != STEP_MORE || s->ip)
 		return result;
 	/* Zeros end a stack only with evidence, as in src/unwind/walk.c. */
 	if (s->frame_pointer_steps ? s->frame_pointer_steps > 1 : s->fp == 0)
@@ -429,7 +410,7 @@ __noinline int steps(__u32 slot)
 	for (__u32 i = 0; i < STEPS_AT_ONCE; i++)
 		if (step(slot) == STEP_END)
 			return STEP_END;
-	return STEP_ON;
+	return STEP_MORE;
 }
 
 /*

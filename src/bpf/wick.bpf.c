@@ -1,6 +1,8 @@
-/* The BPF programs: entry points that take samples, and records of tasks and waits. */
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* What wick loads into the kernel: one object, whose programs share maps and unwinder. */
+/*
+ * What wick loads into the kernel: one object, whose programs share maps and unwinder. They take samples, and follow
+ * tasks and waits.
+ */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
@@ -40,14 +42,6 @@ static __always_inline __u64 state_of_task(void)
 	if (state & STATE_UNINTERRUPTIBLE)
 		return state & STATE_NOLOAD ? LAYOUT_LEFT_IDLE : LAYOUT_LEFT_UNINTERRUPTIBLE;
 	return state ? LAYOUT_LEFT_SLEEPING : LAYOUT_LEFT_RUNNABLE;
-}
-
-static __always_inline void registers_of_context(struct scratch *s, const struct bpf_perf_event_data *ctx)
-{
-	arch_copy_event_registers(s->registers, ctx);
-	s->fp = s->registers[ARCH_AT_FP];
-	s->sp = s->registers[ARCH_AT_SP];
-	s->ip = s->registers[ARCH_AT_IP];
 }
 
 static __always_inline int has_source(__u32 sources, __u16 source)
@@ -113,7 +107,8 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, __u16 source)
 	s->record.ip = arch_event_ip(ctx);
 	if (arch_event_is_user(ctx)) {
 		s->record.key.mode = LAYOUT_MODE_USER;
-		registers_of_context(s, ctx);
+		arch_copy_event_registers(s->registers, ctx);
+		begin_at_registers(s);
 		s->record.narrow = arch_event_is_narrow(ctx);
 	} else {
 		s->record.key.mode = LAYOUT_MODE_KERNEL;
@@ -140,7 +135,7 @@ SOURCE(1)
 SOURCE(2)
 SOURCE(3)
 
-/* From here on the list of the process is wrong; wick has not heard of it yet. */
+/* From here on the list of the process is wrong; wick does not know yet. */
 SEC("raw_tp/sched_process_exec")
 int forget_process(struct bpf_raw_tracepoint_args *ctx)
 {
