@@ -29,14 +29,14 @@ static void forget_all(struct bpf_counts *counts)
 		free(counts->stacks[i].record);
 	counts->count = counts->pid_count = counts->retired = 0;
 	index_map_clear(&counts->map);
-	index_map_clear(&counts->pid_map);
+	id_map_clear(&counts->pid_map);
 }
 
 void bpf_counts_release(struct bpf_counts *counts)
 {
 	forget_all(counts);
 	index_map_release(&counts->map);
-	index_map_release(&counts->pid_map);
+	id_map_release(&counts->pid_map);
 	bpf_held_release(&counts->held);
 	bpf_held_release(&counts->asleep);
 	free(counts->stacks);
@@ -66,12 +66,8 @@ static struct bpf_stack *find_stack(struct bpf_counts *counts, const struct layo
 
 static struct bpf_pid *find_pid(struct bpf_counts *counts, int32_t pid)
 {
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&counts->pid_map, hash_u64((uint32_t)pid), &probe); i != INDEX_NONE;
-	     i = index_map_next(&counts->pid_map, &probe))
-		if (counts->pids[i].pid == pid)
-			return &counts->pids[i];
-	return NULL;
+	uint32_t at = id_map_find(&counts->pid_map, pid);
+	return at == INDEX_NONE ? NULL : &counts->pids[at];
 }
 
 static struct bpf_pid *get_pid(struct bpf_counts *counts, int32_t pid)
@@ -79,10 +75,10 @@ static struct bpf_pid *get_pid(struct bpf_counts *counts, int32_t pid)
 	struct bpf_pid *known = find_pid(counts, pid);
 	if (known)
 		return known;
-	index_map_insert(&counts->pid_map, hash_u64((uint32_t)pid), (uint32_t)counts->pid_count);
+	id_map_add(&counts->pid_map, pid);
 	MEM_ROOM(counts->pids, counts->pid_count, counts->pid_capacity);
 	struct bpf_pid *added = &counts->pids[counts->pid_count++];
-	*added = (struct bpf_pid){pid, INDEX_NONE};
+	*added = (struct bpf_pid){INDEX_NONE};
 	return added;
 }
 
@@ -105,7 +101,7 @@ static void make_room(struct bpf_counts *counts)
 		return;
 	counts->count = counts->pid_count = counts->retired = 0;
 	index_map_clear(&counts->map);
-	index_map_clear(&counts->pid_map);
+	id_map_clear(&counts->pid_map);
 	for (size_t i = 0; i < count; i++)
 		if (counts->stacks[i].record)
 			add_stack(counts, counts->stacks[i]);
@@ -206,7 +202,7 @@ static size_t chain_of(uint64_t *chain, const uint64_t *kernel, uint32_t kernel_
 	return count;
 }
 
-static int tell(struct bpf_counts *counts, const struct event_sample *sample, const struct event_sink *sink)
+static int emit(struct bpf_counts *counts, const struct event_sample *sample, const struct event_sink *sink)
 {
 	counts->emitted += sample->count;
 	return sink_sample(sink, sample);
@@ -245,7 +241,7 @@ static int emit_stack(struct bpf_counts *counts, const struct layout_record *sta
 		      const struct event_sink *sink)
 {
 	set_stack(counts, stack, sample);
-	return tell(counts, sample, sink);
+	return emit(counts, sample, sink);
 }
 
 /* One that is unwound in user space. */
@@ -299,31 +295,38 @@ static const struct layout_copy *copy_of(const struct bpf_counts *counts, const 
 	return left == LAYOUT_LEFT_COPY ? bpf_held_find(&counts->held, key->tid) : NULL;
 }
 
-/* A wait that has none: the sample says so instead of pointing to address 0. */
-static void set_no_stack(const struct layout_key *key, struct event_sample *sample)
+/*
+ * The stack of a wait: its copy, or its record, either of which may be NULL. If there is none, the sample says so
+ * instead of pointing to address 0.
+ */
+static void set_wait_stack(struct bpf_counts *counts, const struct layout_key *key, const struct layout_copy *copy,
+			   const struct layout_record *stack, struct event_sample *sample)
 {
-	sample->mode = MODE_UNKNOWN;
-	sample->ip = 0;
-	sample->unwound = true;
-	sample->end = key->end == LAYOUT_UNSEEN && key->extra != LAYOUT_STATE_RUNNING ? STACK_UNSEEN : STACK_WHOLE;
+	if (copy) {
+		set_copy(counts, copy, sample);
+	} else if (stack && stack->kernel_count + stack->user_count) {
+		set_stack(counts, stack, sample);
+	} else {
+		bool unseen = key->end == LAYOUT_UNSEEN && key->extra != LAYOUT_STATE_RUNNING;
+		sample->mode = MODE_UNKNOWN;
+		sample->ip = 0;
+		sample->unwound = true;
+		sample->end = unseen ? STACK_UNSEEN : STACK_WHOLE;
+	}
 }
 
 int bpf_counts_time(struct bpf_counts *counts, const struct layout_key *key, uint32_t left, uint64_t state,
 		    const struct layout_count *count, uint64_t time, const struct event_sink *sink)
 {
 	const struct layout_copy *copy = copy_of(counts, key, left);
-	const struct bpf_stack *stack = copy ? NULL : find_stack(counts, key);
-	struct layout_record record = copy ? copy->record : stack ? *stack->record : (struct layout_record){0};
+	const struct bpf_stack *known = copy ? NULL : find_stack(counts, key);
+	const struct layout_record *stack = known ? known->record : NULL;
+	struct layout_record record = copy ? copy->record : stack ? *stack : (struct layout_record){0};
 	record.key = *key;
 	record.key.extra = state;
 	struct event_sample sample = sample_of(counts, &record);
 	sample.time = sample.since = time;
-	if (copy)
-		set_copy(counts, copy, &sample);
-	else if (stack && stack->record->kernel_count + stack->record->user_count)
-		set_stack(counts, stack->record, &sample);
-	else
-		set_no_stack(&record.key, &sample);
+	set_wait_stack(counts, &record.key, copy, stack, &sample);
 	return emit_time(counts, &sample, count, sink);
 }
 
@@ -342,7 +345,7 @@ int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, c
 		return 0;
 	case LAYOUT_COPY:
 		set_copy(counts, (const struct layout_copy *)record, &sample);
-		result = tell(counts, &sample, sink);
+		result = emit(counts, &sample, sink);
 		break;
 	case LAYOUT_COPY_LEFT:
 		bpf_held_put(&counts->held, (struct layout_copy *)record);
@@ -379,13 +382,8 @@ static int emit_count(struct bpf_counts *counts, struct bpf_stack *stack, const 
 		return 0;
 	if (!is_time(counts, &stack->record->key))
 		return emit_stack(counts, stack->record, &sample, sink);
-	const struct layout_copy *copy = copy_of(counts, &stack->record->key, LAYOUT_LEFT_STACK);
-	if (copy)
-		set_copy(counts, copy, &sample);
-	else if (stack->record->kernel_count + stack->record->user_count)
-		set_stack(counts, stack->record, &sample);
-	else
-		set_no_stack(&stack->record->key, &sample);
+	const struct layout_key *key = &stack->record->key;
+	set_wait_stack(counts, key, copy_of(counts, key, LAYOUT_LEFT_STACK), stack->record, &sample);
 	return emit_time(counts, &sample, &news, sink);
 }
 
@@ -479,7 +477,7 @@ static int retire_ended(struct bpf_counts *counts, const struct event_sink *sink
 	return result;
 }
 
-static int begin_anew(struct bpf_counts *counts, const struct event_sink *sink)
+static int start_again(struct bpf_counts *counts, const struct event_sink *sink)
 {
 	CLEANUP_FREE struct layout_record **pending = mem_alloc((counts->count + 1) * sizeof *pending);
 	uint64_t time = clock_now();
@@ -536,5 +534,5 @@ int bpf_counts_flush(struct bpf_counts *counts, const struct event_sink *sink)
 		return result;
 	make_room(counts);
 	bool full = counts->count - counts->retired > counts->maps.count_room / 4 * 3;
-	return full ? begin_anew(counts, sink) : read_counts(counts, sink);
+	return full ? start_again(counts, sink) : read_counts(counts, sink);
 }

@@ -5,7 +5,7 @@
 #ifndef WICK_ENGINE_BPF_COUNTS_H
 #define WICK_ENGINE_BPF_COUNTS_H
 
-#include "base/index_map.h"
+#include "base/id_map.h"
 #include "bpf/layout.h"
 #include "engine/bpf_held.h"
 #include "engine/bpf_load.h"
@@ -18,20 +18,19 @@ struct bpf_stack {
 };
 
 struct bpf_pid {
-	int32_t pid;
-	uint32_t first; /* its stacks */
+	uint32_t first; /* its stacks; INDEX_NONE: none */
 };
 
 struct bpf_counts {
 	struct bpf_maps maps;
-	uint32_t copy_bytes; /* that copies were asked to have */
+	uint32_t copy_bytes; /* that a copy may have */
 	uint32_t faults; /* sources by bit, as engine_options has them */
 	struct bpf_stack *stacks;
 	size_t count, capacity, retired;
 	struct index_map map; /* by key */
 	struct bpf_pid *pids;
 	size_t pid_count, pid_capacity;
-	struct index_map pid_map;
+	struct id_map pid_map; /* of the pids */
 	uint32_t *ended; /* threads, since the counts were read; their processes continue */
 	size_t ended_count, ended_capacity;
 	uint64_t emitted; /* samples */

@@ -1,16 +1,14 @@
 /* The copies of stacks by thread, within a memory limit. */
 #include "engine/bpf_held.h"
 
-#include "engine/bpf_python.h"
-
-#include "base/hash.h"
 #include "base/mem.h"
+#include "engine/bpf_python.h"
 
 #define HELD_MAX (64u << 20)
 
 void bpf_held_init(struct bpf_held *held)
 {
-	*held = (struct bpf_held){.most = HELD_MAX};
+	*held = (struct bpf_held){.max_bytes = HELD_MAX};
 }
 
 void bpf_held_release(struct bpf_held *held)
@@ -18,17 +16,12 @@ void bpf_held_release(struct bpf_held *held)
 	for (size_t i = 0; i < held->count; i++)
 		free(held->items[i]);
 	free(held->items);
-	free(held->tids);
-	index_map_release(&held->map);
+	id_map_release(&held->map);
 }
 
 static uint32_t find(const struct bpf_held *held, uint32_t tid)
 {
-	struct index_probe probe;
-	uint32_t i = index_map_first(&held->map, hash_u64(tid), &probe);
-	while (i != INDEX_NONE && held->tids[i] != tid)
-		i = index_map_next(&held->map, &probe);
-	return i;
+	return id_map_find(&held->map, (int32_t)tid);
 }
 
 static size_t bytes_of(const struct layout_copy *copy)
@@ -50,15 +43,12 @@ void bpf_held_put(struct bpf_held *held, struct layout_copy *copy)
 	uint32_t tid = copy->record.key.tid, number = find(held, tid);
 	if (number == INDEX_NONE) {
 		number = (uint32_t)held->count;
-		index_map_insert(&held->map, hash_u64(tid), number);
+		id_map_add(&held->map, (int32_t)tid);
 		MEM_ROOM(held->items, held->count, held->capacity);
-		MEM_ROOM(held->tids, held->count, held->tid_capacity);
-		held->items[number] = NULL;
-		held->tids[number] = tid;
-		held->count++;
+		held->items[held->count++] = NULL;
 	}
 	drop(held, number);
-	if (held->bytes + bytes_of(copy) > held->most) {
+	if (held->bytes + bytes_of(copy) > held->max_bytes) {
 		copy->record.bytes = copy->record.python_count = 0;
 		copy = mem_realloc(copy, 1, bytes_of(copy));
 	}

@@ -5,17 +5,16 @@
 #ifndef WICK_ENGINE_BPF_HELD_H
 #define WICK_ENGINE_BPF_HELD_H
 
-#include "base/index_map.h"
+#include "base/id_map.h"
 #include "bpf/layout.h"
 
 #include <stddef.h>
 
 struct bpf_held {
 	struct layout_copy **items; /* NULL: not any more */
-	uint32_t *tids;
-	size_t count, capacity, tid_capacity;
-	struct index_map map; /* by tid */
-	size_t bytes, most;
+	size_t count, capacity;
+	struct id_map map; /* of the items, by thread */
+	size_t bytes, max_bytes;
 };
 
 void bpf_held_init(struct bpf_held *held);

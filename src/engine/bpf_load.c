@@ -56,9 +56,9 @@ static void reason_of_log(const char *log, char *reason, size_t room)
 		const char *line = end;
 		while (line > log && line[-1] != '\n')
 			line--;
-		bool tells = end > line && strncmp(line, "processed ", 10) && strncmp(line, "verification ", 13) &&
-			     strncmp(line, "stack depth", 11);
-		if (tells)
+		bool is_reason = end > line && strncmp(line, "processed ", 10) && strncmp(line, "verification ", 13) &&
+				 strncmp(line, "stack depth", 11);
+		if (is_reason)
 			found = line;
 		else
 			end = line > log ? line - 1 : log;

@@ -1,13 +1,13 @@
 /* Follows the mappings of sampled processes, and fills and evicts unwind tables. */
 #include "engine/bpf_supply.h"
 
-#include "base/hash.h"
 #include "engine/bpf_python.h"
 
 #include <string.h>
 
-#define IDLE 4 /* of bpf_tables_now(): a module that was not needed for so long may give way */
-#define PATIENCE 8 /* until a table for which there was no room is tried again */
+/* Seconds of bpf_tables_now(): */
+#define IDLE 4 /* until a module, or process, that was not needed may be removed */
+#define RETRY_AFTER 8 /* until a table for which there was no room is tried again */
 #define ENDED_MIN 64 /* processes; fewer are not worth making room */
 
 enum module_state {
@@ -58,7 +58,7 @@ void bpf_supply_release(struct bpf_supply *supply)
 	bpf_tables_release(&supply->tables);
 	processes_release(&supply->processes);
 	python_live_release(&supply->pythons);
-	index_map_release(&supply->map);
+	id_map_release(&supply->map);
 	free(supply->items);
 	free(supply->modules);
 	free(supply->list);
@@ -78,12 +78,8 @@ static struct supplied_module *module_at(struct bpf_supply *supply, module_id id
 
 static struct supplied_process *find_process(const struct bpf_supply *supply, int32_t pid)
 {
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&supply->map, hash_u64((uint32_t)pid), &probe); i != INDEX_NONE;
-	     i = index_map_next(&supply->map, &probe))
-		if (supply->items[i].pid == pid)
-			return &supply->items[i];
-	return NULL;
+	uint32_t at = id_map_find(&supply->map, pid);
+	return at == INDEX_NONE ? NULL : &supply->items[at];
 }
 
 static struct supplied_process *get_process(struct bpf_supply *supply, int32_t pid)
@@ -91,7 +87,7 @@ static struct supplied_process *get_process(struct bpf_supply *supply, int32_t p
 	struct supplied_process *process = find_process(supply, pid);
 	if (process)
 		return process;
-	index_map_insert(&supply->map, hash_u64((uint32_t)pid), (uint32_t)supply->count);
+	id_map_add(&supply->map, pid);
 	MEM_ROOM(supply->items, supply->count, supply->capacity);
 	process = &supply->items[supply->count++];
 	*process = (struct supplied_process){.pid = pid, .generation = ++supply->last_generation};
@@ -107,7 +103,7 @@ static void process_changed(struct bpf_supply *supply, struct supplied_process *
 static void ask_for_module(struct bpf_supply *supply, module_id id)
 {
 	struct supplied_module *module = module_at(supply, id);
-	if (module->state == MODULE_REFUSED && module->refused_at + PATIENCE > bpf_tables_now())
+	if (module->state == MODULE_REFUSED && module->refused_at + RETRY_AFTER > bpf_tables_now())
 		return;
 	if (module->state == MODULE_PLACED || module->state == MODULE_BARE)
 		return;
@@ -220,13 +216,13 @@ static void drop_ended(struct bpf_supply *supply)
 	size_t kept = 0;
 	if (supply->ended < ENDED_MIN || supply->ended * 2 < supply->count)
 		return;
-	index_map_clear(&supply->map);
+	id_map_clear(&supply->map);
 	supply->ended = 0;
 	for (size_t i = 0; i < supply->count; i++) {
 		struct supplied_process process = supply->items[i];
 		if (!process.wanted && !process.list.count && !processes_look(&supply->processes, process.pid))
 			continue;
-		index_map_insert(&supply->map, hash_u64((uint32_t)process.pid), (uint32_t)kept);
+		id_map_add(&supply->map, process.pid);
 		supply->items[kept++] = process;
 	}
 	supply->count = kept;
@@ -297,7 +293,7 @@ static void list_mapping(struct bpf_supply *supply, const struct mapping *mappin
 			    .start = mapping->start, .end = mapping->end, .part = part, .module = mapping->module});
 }
 
-/* The process that no sample has hit for the longest time gives way. */
+/* The process that no sample has hit for the longest time is removed. */
 static bool forget_idle_process(struct bpf_supply *supply)
 {
 	struct supplied_process *oldest = NULL;
@@ -426,7 +422,7 @@ static void module_changed(struct bpf_supply *supply, module_id module)
 			process_changed(supply, &supply->items[i]);
 }
 
-/* The module that was not needed for the longest time gives way. */
+/* The module that was not needed for the longest time is removed. */
 static bool evict_idle_module(struct bpf_supply *supply)
 {
 	module_id oldest = MODULE_NONE;

@@ -25,7 +25,7 @@ struct bpf_supply {
 	struct processes processes;
 	struct supplied_process *items;
 	size_t count, capacity;
-	struct index_map map; /* by pid */
+	struct id_map map; /* of the items, by process */
 	size_t ended; /* of them, since those that ended were last forgotten */
 	uint32_t last_generation; /* no two processes have the same */
 	bool some_changed;

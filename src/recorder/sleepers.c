@@ -2,8 +2,7 @@
 #include "recorder/sleepers.h"
 
 #include "base/buf.h"
-#include "base/hash.h"
-#include "base/index_map.h"
+#include "base/id_map.h"
 #include "base/mem.h"
 #include "base/strpool.h"
 #include "engine/engine.h"
@@ -42,7 +41,7 @@ struct sleeper {
 struct sleepers {
 	struct sleeper *items;
 	size_t count, capacity;
-	struct index_map map; /* by thread */
+	struct id_map map; /* of the items, by thread */
 	struct kernel_frame *frames;
 	size_t frame_count, frame_capacity;
 	struct strpool names;
@@ -80,7 +79,7 @@ static void note_thread(struct sleepers *sleepers, int32_t pid, int32_t tid)
 	struct sleeper sleeper = {.pid = pid, .tid = tid};
 	if (sleepers->count >= THREADS_MAX || !read_turns(&sleeper, &sleeper.turns))
 		return;
-	index_map_insert(&sleepers->map, hash_u64((uint32_t)tid), (uint32_t)sleepers->count);
+	id_map_add(&sleepers->map, tid);
 	MEM_ROOM(sleepers->items, sleepers->count, sleepers->capacity);
 	sleepers->items[sleepers->count++] = sleeper;
 }
@@ -117,7 +116,7 @@ void sleepers_free(struct sleepers *sleepers)
 	if (!sleepers)
 		return;
 	strpool_release(&sleepers->names);
-	index_map_release(&sleepers->map);
+	id_map_release(&sleepers->map);
 	buf_release(&sleepers->bytes);
 	free(sleepers->items);
 	free(sleepers->frames);
@@ -132,15 +131,11 @@ void sleepers_free(struct sleepers *sleepers)
 void sleepers_registers(void *context, int32_t tid, const uint64_t *values)
 {
 	struct sleepers *sleepers = context;
-	struct index_probe probe;
-	for (uint32_t i = index_map_first(&sleepers->map, hash_u64((uint32_t)tid), &probe); i != INDEX_NONE;
-	     i = index_map_next(&sleepers->map, &probe)) {
-		struct sleeper *sleeper = &sleepers->items[i];
-		if (sleeper->tid != tid)
-			continue;
-		memcpy(sleeper->registers, values, sizeof sleeper->registers);
-		sleeper->all_registers = true;
-	}
+	uint32_t at = id_map_find(&sleepers->map, tid);
+	if (at == INDEX_NONE)
+		return;
+	memcpy(sleepers->items[at].registers, values, sizeof sleepers->items[at].registers);
+	sleepers->items[at].all_registers = true;
 }
 
 void sleepers_set_interpreter(struct sleepers *sleepers, sleepers_read *read, void *context)
@@ -279,7 +274,7 @@ static void find_addresses(struct sleepers *sleepers)
 /* Of a thread that is known from /proc only: its frame pointer is not known, and 0 leads nowhere. */
 #define FEW_REGISTERS (1ull << ARCH_AT_FP | 1ull << ARCH_AT_SP | 1ull << ARCH_AT_IP)
 
-static int tell(const struct sleepers *sleepers, const struct sleeper *sleeper, uint64_t cgroup,
+static int emit(const struct sleepers *sleepers, const struct sleeper *sleeper, uint64_t cgroup,
 		const struct event_sink *sink)
 {
 	uint64_t chain[FRAMES_MAX + 1] = {(uint64_t)PERF_CONTEXT_KERNEL};
@@ -325,7 +320,7 @@ int sleepers_emit(struct sleepers *sleepers, uint32_t stack_bytes, bool kernel, 
 	find_addresses(sleepers);
 	for (size_t i = 0; i < sleepers->count && result >= 0; i++)
 		if (sleepers->items[i].asleep)
-			result = tell(sleepers, &sleepers->items[i],
+			result = emit(sleepers, &sleepers->items[i],
 				      cgroups_of_process(cgroups, sleepers->items[i].pid), sink);
 	return result;
 }

@@ -36,7 +36,7 @@ static void beyond_the_limit_copies_lose_their_bytes(void **state)
 	(void)state;
 	struct bpf_held held;
 	bpf_held_init(&held);
-	held.most = 3 * offsetof(struct layout_copy, bytes) + 120;
+	held.max_bytes = 3 * offsetof(struct layout_copy, bytes) + 120;
 	bpf_held_put(&held, copy_of(1, 60));
 	bpf_held_put(&held, copy_of(2, 60));
 	assert_int_equal(bpf_held_find(&held, 1)->record.bytes, 60);
