@@ -3,9 +3,8 @@
 
 #include "base/mem.h"
 #include "symbol/kernel.h"
+#include "system/proc_list.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -105,27 +104,13 @@ static int emit_comm(struct walker *walker, int32_t pid, int32_t tid)
 	return sink_comm(walker->sink, &event);
 }
 
-/* Calls `tell` for each folder whose name is a number. */
-static int each_number(struct walker *walker, const char *path, int32_t pid,
-		       int (*tell)(struct walker *, int32_t pid, int32_t number))
+static int emit_process(struct walker *walker, int32_t pid)
 {
-	DIR *folder = opendir(path);
+	struct proc_list threads = proc_list_threads(pid);
 	int result = 0;
-	if (!folder)
-		return 0;
-	for (struct dirent *entry; result >= 0 && (entry = readdir(folder));)
-		if (isdigit((unsigned char)entry->d_name[0]))
-			result = tell(walker, pid, (int32_t)atol(entry->d_name));
-	closedir(folder);
-	return result;
-}
-
-static int emit_process(struct walker *walker, int32_t unused, int32_t pid)
-{
-	(void)unused;
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	int result = each_number(walker, path, pid, emit_comm);
+	for (int32_t tid; result >= 0 && proc_list_next(&threads, &tid);)
+		result = emit_comm(walker, pid, tid);
+	proc_list_close(&threads);
 	return result < 0 ? result : emit_mappings(walker, pid);
 }
 
@@ -134,7 +119,7 @@ int existing_processes(const struct event_sink *sink, const int32_t *pids, size_
 	struct walker walker = {.sink = sink};
 	int result = 0;
 	for (size_t i = 0; i < count && result >= 0; i++)
-		result = emit_process(&walker, 0, pids[i]);
+		result = emit_process(&walker, pids[i]);
 	walker_release(&walker);
 	return result;
 }
@@ -150,7 +135,11 @@ int existing_mappings(const struct event_sink *sink, int32_t pid)
 int existing_all_processes(const struct event_sink *sink)
 {
 	struct walker walker = {.sink = sink};
-	int result = each_number(&walker, "/proc", 0, emit_process);
+	struct proc_list processes = proc_list_processes();
+	int result = 0;
+	for (int32_t pid; result >= 0 && proc_list_next(&processes, &pid);)
+		result = emit_process(&walker, pid);
+	proc_list_close(&processes);
 	walker_release(&walker);
 	return result;
 }

@@ -3,8 +3,8 @@
 
 #include "base/bisect.h"
 #include "base/buf.h"
+#include "system/proc_list.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +29,11 @@ static void add(struct pid_list *list, int32_t pid)
 			return;
 	MEM_ROOM(list->items, list->count, list->capacity);
 	list->items[list->count++] = pid;
+}
+
+static int open_folder(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* --- by name and user --- */
@@ -70,13 +75,12 @@ static bool is_called(int process, const char *const *names)
 
 void find_processes(struct pid_list *list, const struct find_wish *wish)
 {
-	DIR *processes = opendir("/proc");
+	struct proc_list processes = proc_list_processes();
 	struct stat status;
-	for (struct dirent *entry; processes && (entry = readdir(processes));) {
-		int32_t pid = isdigit((unsigned char)entry->d_name[0]) ? (int32_t)atol(entry->d_name) : 0;
-		if (pid <= 0 || pid == getpid())
-			continue;
-		int process = openat(dirfd(processes), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int32_t pid; proc_list_next(&processes, &pid);) {
+		char path[32];
+		snprintf(path, sizeof path, "/proc/%d", (int)pid);
+		int process = pid == getpid() ? -1 : open_folder(path);
 		if (process < 0)
 			continue;
 		bool mine = !wish->user || (fstat(process, &status) == 0 && status.st_uid == *wish->user);
@@ -84,8 +88,6 @@ void find_processes(struct pid_list *list, const struct find_wish *wish)
 			add(list, pid);
 		close(process);
 	}
-	if (processes)
-		closedir(processes);
 }
 
 /* --- by parent --- */
@@ -96,40 +98,25 @@ struct kinship {
 };
 
 /* The fourth word of /proc/PID/stat; the second is a name in parentheses, which may hold anything. */
-static int32_t parent_of(int processes, const char *pid)
+int32_t find_parent(int32_t pid)
 {
-	char path[64], line[512];
-	snprintf(path, sizeof path, "%.32s/stat", pid);
-	read_text(processes, path, line, sizeof line);
+	char path[32], line[512];
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	read_text(AT_FDCWD, path, line, sizeof line);
 	const char *name_end = strrchr(line, ')');
 	int parent = 0;
 	return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? parent : 0;
-}
-
-int32_t find_parent(int32_t pid)
-{
-	char path[32];
-	snprintf(path, sizeof path, "/proc/%d", (int)pid);
-	return parent_of(AT_FDCWD, path);
 }
 
 static struct kinship *read_kinships(size_t *ret_count)
 {
 	struct kinship *items = NULL;
 	size_t count = 0, capacity = 0;
-	DIR *processes = opendir("/proc");
-	for (struct dirent *entry; processes && (entry = readdir(processes));) {
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
+	struct proc_list processes = proc_list_processes();
+	for (int32_t pid; proc_list_next(&processes, &pid);) {
 		MEM_ROOM(items, count, capacity);
-		items[count++] = (struct kinship){
-			(int32_t)atol(entry->d_name),
-			parent_of(dirfd(processes), entry->d_name),
-			false,
-		};
+		items[count++] = (struct kinship){.pid = pid, .parent = find_parent(pid)};
 	}
-	if (processes)
-		closedir(processes);
 	*ret_count = count;
 	return items;
 }
@@ -187,11 +174,6 @@ static bool cgroup_root(struct buf *out)
 	if (mounts)
 		endmntent(mounts);
 	return found;
-}
-
-static int open_folder(const char *path)
-{
-	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 int find_cgroup(const char *path, struct err *err)

@@ -2,10 +2,7 @@
 #include "capture/members.h"
 
 #include "base/mem.h"
-
-#include <ctype.h>
-#include <dirent.h>
-#include <stdio.h>
+#include "system/proc_list.h"
 
 #define GONE_MIN 64 /* fewer are not worth making room */
 
@@ -48,14 +45,10 @@ static void add(struct members *members, int32_t id, int32_t threads)
 
 static int32_t count_threads(int32_t pid)
 {
-	char path[64];
+	struct proc_list threads = proc_list_threads(pid);
 	int32_t count = 0;
-	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	DIR *directory = opendir(path);
-	for (struct dirent *entry; directory && (entry = readdir(directory));)
-		count += isdigit((unsigned char)entry->d_name[0]) != 0;
-	if (directory)
-		closedir(directory);
+	for (int32_t tid; proc_list_next(&threads, &tid);)
+		count++;
 	return count;
 }
 

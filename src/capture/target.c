@@ -2,9 +2,9 @@
 #include "capture/target.h"
 
 #include "base/buf.h"
+#include "system/proc_list.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -133,17 +133,13 @@ static bool add_pid(struct target *target, int32_t pid)
 
 static int add_process(struct target *target, int32_t pid, struct err *err)
 {
-	char path[64];
 	if (!add_pid(target, pid))
 		return 0;
-	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	DIR *folder = opendir(path);
-	if (!folder)
+	struct proc_list threads = proc_list_threads(pid);
+	if (!threads.directory)
 		return err_set(err, ERR_SYSTEM, "process %d does not exist", (int)pid);
-	for (struct dirent *entry; (entry = readdir(folder));)
-		if (isdigit((unsigned char)entry->d_name[0]))
-			add_tid(target, (int32_t)atol(entry->d_name));
-	closedir(folder);
+	for (int32_t tid; proc_list_next(&threads, &tid);)
+		add_tid(target, tid);
 	return 0;
 }
 

@@ -36,9 +36,9 @@ void target_init(struct target *target);
 /* A command that was not let go yet never runs. */
 void target_release(struct target *target);
 
-/* The CPUs that are there, or those of a list such as "0,2-3" (NULL: all). */
 /* Adds the CPUs that are online. False: not known. */
 bool target_online(struct target *target);
+/* Those, or the ones of a list such as "0,2-3" (NULL: all). */
 int target_set_cpus(struct target *target, const char *list, struct err *err);
 /* Adds the processes of a list such as "12,13", with their threads. */
 int target_add_processes(struct target *target, const char *list, struct err *err);

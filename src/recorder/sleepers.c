@@ -6,9 +6,8 @@
 #include "base/mem.h"
 #include "base/strpool.h"
 #include "engine/engine.h"
+#include "system/proc_list.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,14 +85,11 @@ static void note_thread(struct sleepers *sleepers, int32_t pid, int32_t tid)
 
 static void note_process(struct sleepers *sleepers, int32_t pid)
 {
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	DIR *folder = pid != getpid() ? opendir(path) : NULL;
-	for (struct dirent *entry; folder && (entry = readdir(folder));)
-		if (isdigit((unsigned char)entry->d_name[0]))
-			note_thread(sleepers, pid, (int32_t)atol(entry->d_name));
-	if (folder)
-		closedir(folder);
+	if (pid == getpid())
+		return;
+	struct proc_list threads = proc_list_threads(pid);
+	for (int32_t tid; proc_list_next(&threads, &tid);)
+		note_thread(sleepers, pid, tid);
 }
 
 struct sleepers *sleepers_note(const int32_t *pids, size_t count)
@@ -102,12 +98,11 @@ struct sleepers *sleepers_note(const int32_t *pids, size_t count)
 	strpool_init(&sleepers->names);
 	for (size_t i = 0; pids && i < count; i++)
 		note_process(sleepers, pids[i]);
-	DIR *folder = pids ? NULL : opendir("/proc");
-	for (struct dirent *entry; folder && (entry = readdir(folder));)
-		if (isdigit((unsigned char)entry->d_name[0]))
-			note_process(sleepers, (int32_t)atol(entry->d_name));
-	if (folder)
-		closedir(folder);
+	if (pids)
+		return sleepers;
+	struct proc_list processes = proc_list_processes();
+	for (int32_t pid; proc_list_next(&processes, &pid);)
+		note_process(sleepers, pid);
 	return sleepers;
 }
 
