@@ -2,6 +2,7 @@
 #include "capture/attr.h"
 
 #include "arch/native.h"
+#include "event/source_facts.h"
 
 #include <time.h>
 
@@ -52,8 +53,7 @@ static void set_stack(struct perf_event_attr *attr, const struct attr_shape *sha
 /* With a period in each sample the kernel reports every event of these, each with the period 1. */
 static bool counts_singly(const struct perf_event_attr *attr)
 {
-	bool clock = attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK;
-	return attr->type == PERF_TYPE_TRACEPOINT || (attr->type == PERF_TYPE_SOFTWARE && !clock);
+	return attr->type == PERF_TYPE_TRACEPOINT || (attr->type == PERF_TYPE_SOFTWARE && !attr_is_clock(attr));
 }
 
 void attr_shape_event(struct perf_event_attr *attr, const struct attr_shape *shape, bool bare)

@@ -174,7 +174,7 @@ static int check_named(const struct capture_events *events, const struct capture
 	return 0;
 }
 
-int record_types_events(const struct capture_options *options, const struct capture_limits *limits, struct err *err)
+int capture_types_events(const struct capture_options *options, const struct capture_limits *limits, struct err *err)
 {
 	struct capture_events *events = options->events;
 	unsigned needs = profile_types_needs(options->types);
@@ -197,7 +197,13 @@ int record_types_events(const struct capture_options *options, const struct capt
 	return result;
 }
 
-void record_types_note_missing(const struct capture_options *options)
+/* With a clock the times of a thread must add up; in a whole system most threads wait for something all the time. */
+bool capture_types_count_unseen(const struct capture_options *options)
+{
+	return profile_types_needs(options->types) & TYPE_RUN_TIME || !options->whole_system;
+}
+
+void capture_types_note_missing(const struct capture_options *options)
 {
 	if (options->events->kinds_missing)
 		note(options, "kinds of wait are not recorded: tracepoints need root, or CAP_PERFMON and a "

@@ -2,6 +2,7 @@
 #include "engine/engine_events.h"
 
 #include "capture/types.h"
+#include "event/source_facts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,8 +72,7 @@ static void describe_events(const struct capture_options *capture, struct engine
 /* What happens all the time that code runs. The rate of rarer things is found out for each thread by itself. */
 static bool is_steady(const struct perf_event_attr *attr)
 {
-	return attr->type != PERF_TYPE_SOFTWARE || attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-	       attr->config == PERF_COUNT_SW_TASK_CLOCK;
+	return attr->type != PERF_TYPE_SOFTWARE || attr_is_clock(attr);
 }
 
 static bool suits_cpus(const struct capture_event *event)
@@ -103,7 +103,7 @@ struct engine_options engine_options_of(const struct capture_options *capture, c
 		.waits =
 			{
 				.from_exec = shape->enable_on_exec,
-				.unseen = profile_types_needs(capture->types) & TYPE_RUN_TIME || !capture->whole_system,
+				.unseen = capture_types_count_unseen(capture),
 				.children = capture->inherit || by_cpu,
 			},
 	};

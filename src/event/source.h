@@ -2,7 +2,11 @@
  * A source of a recording: perf rings, the BPF engine. How one is opened is its own affair. From then on all are used
  * alike: they are enabled and waited for together, and event/merge.h puts their records into one order of time.
  *
- * A function that a source does not need is NULL.
+ * A perf.data file is not one. It is read alone and to its end, so that there is nothing to enable, to wait for or to
+ * merge. Its own marks say up to where its records are in order (perfdata/read.c), not the time at which they are seen.
+ * What it shares with the sources is the decoder, the sort (event/order.h) and the sink.
+ *
+ * A function that a source does not need is NULL, but for deliver().
  */
 #ifndef WICK_EVENT_SOURCE_H
 #define WICK_EVENT_SOURCE_H
@@ -42,7 +46,10 @@ struct source_ops {
 	 */
 	int (*reopen)(void *source, int32_t cpu, bool samples, struct err *err);
 
-	/* A sink for new records of all sources, which gets them before their turn: see announce(). */
+	/*
+	 * A sink for new records of all sources, which gets them before their turn: see announce(). Only one source of
+	 * a recording may have one.
+	 */
 	struct event_sink (*early)(void *source);
 	/* A stage that all records pass in the order of time, before they get to `next`. */
 	struct event_sink (*stage)(void *source, const struct event_sink *next);

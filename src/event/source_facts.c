@@ -27,12 +27,6 @@ bool attr_is_dummy(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
-/* An event that never happens, for the records beside samples. */
-static bool is_dummy(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
-}
-
 struct source_facts source_facts_of(const struct perf_event_attr *attr, const char *name, bool weighs_one)
 {
 	return (struct source_facts){
@@ -50,6 +44,6 @@ struct source_facts source_facts_of(const struct perf_event_attr *attr, const ch
 			  attr->sample_freq ? SECOND / attr->sample_freq :
 					      0,
 		.user_only = attr->exclude_kernel,
-		.each = !attr->freq && attr->sample_period == 1 && !is_dummy(attr),
+		.each = !attr->freq && attr->sample_period == 1 && !attr_is_dummy(attr),
 	};
 }

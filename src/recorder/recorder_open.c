@@ -41,7 +41,7 @@ static int choose_events(struct recorder *recorder, struct opening *opening, str
 	const struct capture_limits *limits = &opening->limits;
 	struct capture_events *events = recorder->options.events;
 	struct system system = system_this();
-	int result = record_types_events(&recorder->options, limits, err);
+	int result = capture_types_events(&recorder->options, limits, err);
 	if (result)
 		return result;
 	for (size_t i = 0; i < events->count; i++) {
@@ -136,13 +136,14 @@ static int shape_events(struct recorder *recorder, struct opening *opening, stru
 	const struct capture_limits *limits = &opening->limits;
 	struct attr_shape *shape = &opening->shape;
 	const struct capture_options *options = &recorder->options;
+	recorder->on_exec = options->command && !recorder->target.clock && !options->delay;
 	*shape = (struct attr_shape){
 		.call_graph = options->call_graph,
 		.stack_size = options->stack_size,
 		.frequency = options->frequency,
 		.period = options->period,
 		.inherit = options->inherit && !target_is_by_cpu(&recorder->target),
-		.enable_on_exec = options->command && !recorder->target.clock && !options->delay,
+		.enable_on_exec = recorder->on_exec,
 		.switches = options->events->switches,
 	};
 	if (shape->frequency > limits->most_frequency && !shape->period) {
@@ -286,7 +287,8 @@ static int open_waiting(struct recorder *recorder, struct opening *opening, stru
 		result = watch_processes(recorder, err);
 	for (size_t i = 0; i < recorder->merge.source_count && !result; i++) {
 		const struct source *source = &recorder->merge.sources[i];
-		result = source->ops->poll(source->context, recorder->epoll, WAKE_SOURCE, err);
+		if (source->ops->poll)
+			result = source->ops->poll(source->context, recorder->epoll, WAKE_SOURCE, err);
 	}
 	return result;
 }
@@ -329,7 +331,7 @@ static int choose_rings(struct recorder *recorder, struct opening *opening, stru
 		.children = options->inherit,
 		.complete = !recorder->engine && options->call_graph == CALL_GRAPH_DWARF,
 	};
-	record_types_note_missing(options);
+	capture_types_note_missing(options);
 	opening->shape.switches = options->events->switches;
 	return 0;
 }
@@ -384,7 +386,7 @@ static int open_engine(struct recorder *recorder, struct opening *opening, struc
 static int join_sources(struct recorder *recorder, struct opening *opening, struct err *err)
 {
 	struct source rings = ring_source(&recorder->rings), engine = engine_source(&recorder->engine_source);
-	(void)err;
+	(void)opening, (void)err;
 	if (recorder->engine)
 		merge_add_source(&recorder->merge, &engine);
 	merge_add_source(&recorder->merge, &rings);
@@ -392,7 +394,7 @@ static int join_sources(struct recorder *recorder, struct opening *opening, stru
 	/* The kernel accounts the time on all CPUs: samples of some of them do not stand for it. */
 	if (!recorder->options.cpus)
 		cpu_time_open(&recorder->cpu_time, recorder->engine, &recorder->target, recorder->options.inherit,
-			      opening->shape.enable_on_exec);
+			      recorder->on_exec);
 	return 0;
 }
 

@@ -47,6 +47,7 @@ struct recorder {
 	size_t process_count, processes_left;
 	bool kernel; /* samples of the kernel are recorded */
 	bool user_only; /* they were wanted, and are not allowed */
+	bool on_exec; /* samples begin when the command executes its program */
 	bool samples_on, paused;
 	uint64_t started;
 	struct recorder_progress progress;

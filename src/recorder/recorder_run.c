@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "capture/existing.h"
+#include "capture/types.h"
 #include "event/source_facts.h"
 #include "recorder/recorder_private.h"
 #include "recorder/sleepers.h"
@@ -159,7 +160,8 @@ static void enable(struct recorder *recorder, enum source_state state, uint64_t 
 {
 	for (size_t i = 0; i < recorder->merge.source_count; i++) {
 		const struct source *source = &recorder->merge.sources[i];
-		source->ops->enable(source->context, state, time);
+		if (source->ops->enable)
+			source->ops->enable(source->context, state, time);
 	}
 }
 
@@ -225,7 +227,8 @@ static bool reopen_cpu(void *context, int32_t cpu)
 	int result = 0;
 	for (size_t i = recorder->merge.source_count; i-- > 0 && !result;) {
 		const struct source *source = &recorder->merge.sources[i];
-		result = source->ops->reopen(source->context, cpu, samples, &err);
+		if (source->ops->reopen)
+			result = source->ops->reopen(source->context, cpu, samples, &err);
 	}
 	return !result;
 }
@@ -271,8 +274,7 @@ static int wait_and_drain(struct recorder *recorder)
 
 static int begin(struct recorder *recorder, struct recorder_result *result, struct err *err)
 {
-	const struct capture_options *options = &recorder->options;
-	bool on_exec = options->command && !recorder->target.clock && !options->delay;
+	bool on_exec = recorder->on_exec;
 	struct event_sink existing = event_tee_sink(&recorder->existing);
 	if (!on_exec)
 		enable(recorder, SOURCE_TRACKING, clock_now());
@@ -286,7 +288,7 @@ static int begin(struct recorder *recorder, struct recorder_result *result, stru
 	if (code >= 0)
 		keep_time(recorder);
 	if (code >= 0 && recorder->target.command)
-		code = target_let_go(&recorder->target, options->command[0], &result->exec_error, err);
+		code = target_let_go(&recorder->target, recorder->options.command[0], &result->exec_error, err);
 	return code;
 }
 
@@ -346,8 +348,8 @@ static void await_map(const struct recorder *recorder)
 bool recorder_lists_sleepers(const struct recorder *recorder)
 {
 	const struct capture_options *options = &recorder->options;
-	unsigned needs = profile_types_needs(options->types);
-	return needs & TYPE_SWITCHES && !options->command && (needs & TYPE_RUN_TIME || !options->whole_system);
+	return profile_types_needs(options->types) & TYPE_SWITCHES && !options->command &&
+	       capture_types_count_unseen(options);
 }
 
 /* What is still under way when the samples have ended. */
@@ -369,7 +371,8 @@ static void start_sources(struct recorder *recorder, const struct source_consume
 {
 	for (size_t i = 0; i < recorder->merge.source_count; i++) {
 		const struct source *source = &recorder->merge.sources[i];
-		source->ops->start(source->context, consumer);
+		if (source->ops->start)
+			source->ops->start(source->context, consumer);
 	}
 }
 
@@ -378,7 +381,8 @@ static void stop_sources(struct recorder *recorder)
 	for (size_t i = 0; i < recorder->merge.source_count; i++) {
 		const struct source *source = &recorder->merge.sources[i];
 		CLEANUP_BUF struct buf note = {0}, detail = {0};
-		source->ops->stop(source->context, &note, &detail);
+		if (source->ops->stop)
+			source->ops->stop(source->context, &note, &detail);
 		if (note.size)
 			recorder_note(recorder, "%s", note.data);
 		if (detail.size && recorder->options.detail)
@@ -415,7 +419,7 @@ static struct derive *make_derive(struct recorder *recorder, const struct event_
 				.waits = needs & TYPE_SWITCHES && !events->waits_counted,
 				.running = needs & TYPE_RUN_TIME && !events->waits_counted,
 				.wakers = options->wakers,
-				.unseen = needs & TYPE_RUN_TIME || !options->whole_system,
+				.unseen = capture_types_count_unseen(options),
 				.min_block = options->min_block,
 				.max_block = options->max_block,
 				.except_pid = options->whole_system ? (int32_t)getpid() : 0,
@@ -446,9 +450,12 @@ static void connect(struct recorder *recorder, const struct event_sink *sink)
 	next = recorder->recovering = recover_init(&recorder->recover, &recover, &next);
 	for (size_t i = 0; i < merge->source_count; i++) {
 		const struct source *source = &merge->sources[i];
-		struct event_sink early = source->ops->early(source->context);
+		struct event_sink early = {0};
+		if (source->ops->early)
+			early = source->ops->early(source->context);
 		merge->early = early.take ? early : merge->early;
-		next = source->ops->stage(source->context, &next);
+		if (source->ops->stage)
+			next = source->ops->stage(source->context, &next);
 	}
 	recorder->front = next;
 	recorder->existing = (struct event_tee){.first = merge->early, .second = recorder->recovering};

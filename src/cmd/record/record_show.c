@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cmd/record/record.h"
 #include "doctor/check.h"
+#include "event/source_facts.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -155,8 +156,7 @@ static void say_when_few(const struct record_run *run)
 bool record_coverage(const struct record_run *run, struct record_coverage *ret_coverage)
 {
 	const struct capture_event *event = run->events.items;
-	bool clock = run->events.count == 1 && event->attr.type == PERF_TYPE_SOFTWARE &&
-		     (event->attr.config == PERF_COUNT_SW_CPU_CLOCK || event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+	bool clock = run->events.count == 1 && attr_is_clock(&event->attr);
 	if (!clock || run->needs & TYPE_DERIVED || run->result.cpu_time == RECORDER_TIME_UNKNOWN)
 		return false;
 	/* The kernel may allow less than was requested. */
