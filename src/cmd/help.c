@@ -71,7 +71,8 @@ static void add_paragraphs(struct buf *out, const char *text, size_t width)
 	}
 }
 
-void help_option_spelling(struct buf *out, const struct option_row *row)
+/* "-o, --output FILE" */
+static void write_spelling(struct buf *out, const struct option_row *row)
 {
 	if (row->letter)
 		buf_printf(out, "-%c, ", row->letter);
@@ -86,7 +87,7 @@ static void add_option(struct buf *out, const struct option_row *row, size_t wid
 {
 	CLEANUP_BUF struct buf spelling = {0};
 	CLEANUP_BUF struct buf text = {0};
-	help_option_spelling(&spelling, row);
+	write_spelling(&spelling, row);
 	/* Long names stand in one column, with or without a letter before them. */
 	size_t lead = row->letter ? 2 : 6;
 	size_t column = lead + text_columns(spelling.data, spelling.size);
@@ -174,7 +175,7 @@ void help_command(struct buf *out, const struct command *command, int width)
 	add_exit_codes(out, command, columns);
 }
 
-void help_overview(struct buf *out, int width)
+static void write_overview(struct buf *out, int width)
 {
 	size_t columns = width < HELP_WIDTH_MAX ? (size_t)width : HELP_WIDTH_MAX;
 	buf_str(out, "wick " WICK_VERSION ": ");
@@ -213,7 +214,7 @@ int help_print(const struct command *command)
 	if (command)
 		help_command(&text, command, width);
 	else
-		help_overview(&text, width);
+		write_overview(&text, width);
 	return print(&text);
 }
 

@@ -20,12 +20,8 @@ const struct command *command_suggest(const char *name);
 /* An edit distance that still looks like a slip when `typed` was meant to be something else. */
 unsigned suggest_limit(const char *typed);
 
-/* `wick help`, for `width` columns. */
-void help_overview(struct buf *out, int width);
-/* `wick CMD --help`. */
+/* `wick CMD --help`, for `width` columns. */
 void help_command(struct buf *out, const struct command *command, int width);
-/* "-o, --output FILE" */
-void help_option_spelling(struct buf *out, const struct option_row *row);
 /* Prints the help of a command (NULL: the overview) on standard output; returns an exit code. */
 int help_print(const struct command *command);
 

@@ -118,7 +118,8 @@ const struct batch_sample *batch_at(struct batch *batch, size_t at)
 	return sample;
 }
 
-void batch_clear(struct batch *batch)
+/* Releases what the samples hold and empties the batch. */
+static void clear(struct batch *batch)
 {
 	for (size_t i = 0; i < batch->held_count; i++)
 		map_set_release(batch->held[i]);
@@ -155,7 +156,7 @@ struct batch_queue *batch_queue_new(size_t most)
 void batch_queue_free(struct batch_queue *queue)
 {
 	for (size_t i = 0; i < queue->most; i++) {
-		batch_clear(&queue->all[i]);
+		clear(&queue->all[i]);
 		buf_release(&queue->all[i].bytes);
 		free(queue->all[i].held);
 	}
@@ -202,7 +203,7 @@ struct batch *batch_queue_take(struct batch_queue *queue)
 
 void batch_queue_give_back(struct batch_queue *queue, struct batch *batch)
 {
-	batch_clear(batch);
+	clear(batch);
 	pthread_mutex_lock(&queue->lock);
 	queue->empty[queue->empty_count++] = batch;
 	pthread_cond_broadcast(&queue->changed);

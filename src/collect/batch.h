@@ -49,8 +49,6 @@ static inline bool batch_is_full(const struct batch *batch)
 {
 	return batch->bytes.size >= BATCH_BYTES || batch->borrowed >= BATCH_BORROWED;
 }
-/* Releases what the samples hold and empties the batch. */
-void batch_clear(struct batch *batch);
 
 /* A bounded queue between one reader and many workers. */
 struct batch_queue;

@@ -31,7 +31,8 @@ static void append(struct stack_maker *maker, struct stack_frame frame)
 	maker->merged[maker->merged_count++] = frame;
 }
 
-struct stack_frame interpreted_frame(struct stack_maker *maker, uint32_t number, uint32_t line)
+/* A function of an interpreter as a frame: its number (runtime/interpreted.h), and the line in it. */
+static struct stack_frame frame_of(struct stack_maker *maker, uint32_t number, uint32_t line)
 {
 	uint64_t address = interpreted_address(number, line);
 	struct stack_frame frame = {
@@ -50,13 +51,13 @@ bool interpreted_frame_at(struct stack_maker *maker, const char *path, uint64_t 
 	uint32_t number = interpreted_add_path(&maker->codes->interpreted, path);
 	if (number == INTERPRETED_UNKNOWN)
 		return false;
-	*ret_frame = interpreted_frame(maker, number, interpreted_line(address));
+	*ret_frame = frame_of(maker, number, interpreted_line(address));
 	return true;
 }
 
 static void append_function(struct stack_maker *maker, const uint64_t words[2])
 {
-	append(maker, interpreted_frame(maker, (uint32_t)trace_word_address(words[0]), (uint32_t)words[1]));
+	append(maker, frame_of(maker, (uint32_t)trace_word_address(words[0]), (uint32_t)words[1]));
 }
 
 /* The functions up to the one that native code called. */

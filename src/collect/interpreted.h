@@ -12,8 +12,6 @@ void interpreted_merge(struct stack_maker *maker, size_t first, bool whole);
 /* The same where it is known which frames, from `first` on, are those of the evaluation loop. */
 void interpreted_merge_marked(struct stack_maker *maker, size_t first, const bool *evaluates, bool whole);
 
-/* A function of an interpreter as a frame: its number (runtime/interpreted.h), and the line in it. */
-struct stack_frame interpreted_frame(struct stack_maker *maker, uint32_t number, uint32_t line);
 /* The frame at an address of a recording that has functions as mappings (runtime/interpreted.h); false: it is none. */
 bool interpreted_frame_at(struct stack_maker *maker, const char *path, uint64_t address, struct stack_frame *ret_frame);
 

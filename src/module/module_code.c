@@ -142,7 +142,8 @@ static void note_runtime(struct module_store *codes, const char *path, int32_t p
 	codes->runtimes[codes->runtime_count++] = (struct process_runtime){pid, runtime};
 }
 
-struct runtime module_store_runtime(struct module_store *codes, int32_t pid)
+/* The runtime of a process, by the files that it has mapped. */
+static struct runtime runtime_of(struct module_store *codes, int32_t pid)
 {
 	struct runtime found = {RUNTIME_NONE, 0, 0};
 	pthread_mutex_lock(&codes->lock);
@@ -270,8 +271,7 @@ void module_store_each_map(struct module_store *codes, void *context, void (*tak
 {
 	for (size_t i = 0; i < codes->capacity; i++) {
 		const struct module_code *code = codes->items[i];
-		enum runtime_kind kind = code && code->jit ? module_store_runtime(codes, code->module.pid).kind :
-							     RUNTIME_NONE;
+		enum runtime_kind kind = code && code->jit ? runtime_of(codes, code->module.pid).kind : RUNTIME_NONE;
 		int fd = kind == RUNTIME_JAVA || kind == RUNTIME_NODE ? jit_open_map(code->jit) : -1;
 		if (fd < 0)
 			continue;
@@ -572,7 +572,7 @@ const char *module_code_shown_module_at(struct module_code *code, uint64_t addre
 
 const char *module_code_stack_advice(struct module_code *code)
 {
-	return code->jit ? runtime_stack_advice(module_store_runtime(code->codes, code->module.pid).kind) : "";
+	return code->jit ? runtime_stack_advice(runtime_of(code->codes, code->module.pid).kind) : "";
 }
 
 void module_code_advice(struct module_code *code, struct buf *out)
@@ -581,8 +581,8 @@ void module_code_advice(struct module_code *code, struct buf *out)
 		open_symbols(code);
 		symbols_advice(code->symbols, out);
 	} else if (code->module.kind == MODULE_JIT) {
-		runtime_jit_advice(out, module_store_runtime(code->codes, code->module.pid).kind, code->module.pid,
-				   code->path, jit_is_named(code->jit));
+		runtime_jit_advice(out, runtime_of(code->codes, code->module.pid).kind, code->module.pid, code->path,
+				   jit_is_named(code->jit));
 	} else {
 		kernel_advice(module_store_kernel(code->codes), out);
 	}

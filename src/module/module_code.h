@@ -88,9 +88,6 @@ void module_store_kernel_symbol(struct module_store *codes, uint64_t start, uint
 /* Reads the kernel's symbols now, which takes a while; a thread of its own can do it beside other work. */
 void module_store_open_kernel(struct module_store *codes);
 
-/* The runtime of a process, by the files that it has mapped. */
-struct runtime module_store_runtime(struct module_store *codes, int32_t pid);
-
 /* The code of a module; the pointer stays valid until module_store_release(). */
 struct module_code *module_store_get(struct module_store *codes, module_id module);
 

@@ -16,7 +16,7 @@ void tree_labels_init(struct tree_labels *set)
 	set->items[set->count++] = (struct tree_label){.text = "all", .length = 3, .frame = PROFILE_NONE};
 }
 
-uint32_t tree_labels_add(struct tree_labels *set, const char *text, size_t length, frame_id frame)
+static uint32_t add_label(struct tree_labels *set, const char *text, size_t length, frame_id frame)
 {
 	uint64_t hash = hash_bytes(text, length);
 	struct index_probe probe;
@@ -112,7 +112,7 @@ uint32_t *labels_of_frames(struct tree_labels *set, const struct profile *profil
 		}
 		buf_clear(&text);
 		frame_label(&text, profile, frame, options);
-		labels[i] = tree_labels_add(set, text.data, text.size, (frame_id)i);
+		labels[i] = add_label(set, text.data, text.size, (frame_id)i);
 		struct tree_label *label = &set->items[labels[i]];
 		if (speaks_before(profile, frame, &profile->frames[label->frame]))
 			label->frame = (frame_id)i;
@@ -257,7 +257,7 @@ uint32_t *labels_of_threads(struct tree_labels *set, const struct profile *profi
 		buf_clear(&text);
 		thread_text(&text, profile, &profile->threads[i], options->merge_threads ? &pools : NULL,
 			    options->thread_label);
-		labels[i] = tree_labels_add(set, text.data, text.size, PROFILE_NONE);
+		labels[i] = add_label(set, text.data, text.size, PROFILE_NONE);
 	}
 	pools_release(&pools);
 	return labels;
@@ -286,7 +286,7 @@ uint32_t *labels_of_sets(struct tree_labels *set, const struct profile *profile,
 	for (size_t i = 0; i < count; i++) {
 		str_id value = profile_label(profile, (label_set_id)i, options->label);
 		label_text(&text, options->label, profile_text(profile, value));
-		labels[i] = tree_labels_add(set, text.data, text.size, PROFILE_NONE);
+		labels[i] = add_label(set, text.data, text.size, PROFILE_NONE);
 	}
 	return labels;
 }

@@ -16,7 +16,6 @@ struct tree_labels {
 #define LABEL_HIDDEN UINT32_MAX /* the frame is not shown */
 
 void tree_labels_init(struct tree_labels *set); /* item 0 is the root's "all" and equal to no frame's */
-uint32_t tree_labels_add(struct tree_labels *set, const char *text, size_t length, frame_id frame);
 
 /* One label per frame; the caller frees. */
 uint32_t *labels_of_frames(struct tree_labels *set, const struct profile *profile,

@@ -59,8 +59,9 @@ int output_folded(const struct calltree *tree, unsigned decimals, const char *pa
 	return outfile_commit(&out, err);
 }
 
-void output_flame(const struct profile *profile, const struct calltree_options *options, const char *title,
-		  const char *subtitle, struct outfile *out)
+/* With the defaults of `wick flame`. */
+static void write_flame(const struct profile *profile, const struct calltree_options *options, const char *title,
+			struct outfile *out)
 {
 	struct svg_options svg = svg_defaults();
 	struct calltree_options tree_options = *options;
@@ -72,7 +73,6 @@ void output_flame(const struct profile *profile, const struct calltree_options *
 		buf_printf(&titles, "%s: ", profile_view_find(value)->title);
 	buf_str(&titles, title);
 	svg.title = titles.data;
-	svg.subtitle = subtitle;
 	svg.marks_are_ours = true;
 	svg.names = options->names;
 	svg.decimals = profile->values[options->values[0]].decimals;
@@ -137,7 +137,7 @@ static void write_folded(const struct output *output, struct outfile *out)
 
 static void write_svg(const struct output *output, struct outfile *out)
 {
-	output_flame(output->profile, output->tree, output->title, NULL, out);
+	write_flame(output->profile, output->tree, output->title, out);
 }
 
 static void write_report(const struct output *output, struct outfile *out)

@@ -19,9 +19,6 @@ void output_budget(struct calltree_options *options, const struct svg_options *s
 void output_colours(struct svg_options *svg, const struct profile *profile, const char *value);
 
 int output_folded(const struct calltree *tree, unsigned decimals, const char *path, struct err *err);
-/* With the defaults of `wick flame`. */
-void output_flame(const struct profile *profile, const struct calltree_options *options, const char *title,
-		  const char *subtitle, struct outfile *out);
 
 /* The table of functions as `wick report` has it: fills in what `report` needs of the profile. */
 void output_functions(struct report *report, const struct profile *profile, const struct calltree_options *options,

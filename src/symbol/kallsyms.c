@@ -225,11 +225,6 @@ uint64_t kallsyms_text(const struct kallsyms *symbols, const char *name)
 	return !strcmp(name, "_stext") ? symbols->stext : !strcmp(name, "_text") ? symbols->text_start : 0;
 }
 
-size_t kallsyms_count(const struct kallsyms *symbols)
-{
-	return symtab_count(symbols->table);
-}
-
 static struct kallsyms_function function_of(const struct kallsyms *symbols, const struct symtab_symbol *symbol)
 {
 	bool is_code = !(symbol->tag & NOT_CODE);

@@ -17,7 +17,6 @@ void kallsyms_close(struct kallsyms *symbols);
 
 /* Where "_text" or "_stext" is, by which a kernel's place in memory is found; 0: unknown. */
 uint64_t kallsyms_text(const struct kallsyms *symbols, const char *name);
-size_t kallsyms_count(const struct kallsyms *symbols);
 
 struct kallsyms_function {
 	uint64_t start, end;

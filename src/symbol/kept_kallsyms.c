@@ -144,11 +144,6 @@ uint64_t kept_kallsyms_text(const struct kept_kallsyms *kept, const char *name)
 	return !strcmp(name, "_stext") ? kept->header->stext : !strcmp(name, "_text") ? kept->header->text : 0;
 }
 
-size_t kept_kallsyms_count(const struct kept_kallsyms *kept)
-{
-	return kept->header->function_count;
-}
-
 bool kept_kallsyms_find(const struct kept_kallsyms *kept, uint64_t address, struct kallsyms_function *ret_function)
 {
 	size_t next = BISECT(kept->header->function_count, i, kept->functions[i].start <= address);

@@ -23,7 +23,6 @@ void kept_kallsyms_put(const struct kallsyms *symbols, struct cache *cache);
 
 /* As those of kallsyms.h. */
 uint64_t kept_kallsyms_text(const struct kept_kallsyms *kept, const char *name);
-size_t kept_kallsyms_count(const struct kept_kallsyms *kept);
 bool kept_kallsyms_find(const struct kept_kallsyms *kept, uint64_t address, struct kallsyms_function *ret_function);
 
 #endif

@@ -219,13 +219,6 @@ void kernel_advice(const struct kernel *kernel, struct buf *out)
 	}
 }
 
-size_t kernel_symbol_count(const struct kernel *kernel)
-{
-	if (kernel->is_kept)
-		return kept_kallsyms_count(&kernel->kept);
-	return kernel->symbols ? kallsyms_count(kernel->symbols) : 0;
-}
-
 /* --- what came while recording --- */
 
 void kernel_add(struct kernel *kernel, uint64_t start, uint64_t size, const char *name)

@@ -43,7 +43,6 @@ void kernel_close(struct kernel *kernel);
 enum kernel_state kernel_state(const struct kernel *kernel);
 /* One line: why there are no symbols and what to do about it; nothing when there are. */
 void kernel_advice(const struct kernel *kernel, struct buf *out);
-size_t kernel_symbol_count(const struct kernel *kernel);
 
 /*
  * Code that came while recording (BPF programs, trampolines: PERF_RECORD_KSYMBOL). The name is copied. Thread-safe.

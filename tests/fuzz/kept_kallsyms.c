@@ -46,7 +46,7 @@ static void ask(const struct kept_kallsyms *kept, uint64_t address)
 
 static void read_kept(const struct kept_kallsyms *kept, const uint8_t *data, size_t size)
 {
-	sink += kept_kallsyms_count(kept) + kept_kallsyms_text(kept, "_text") + kept_kallsyms_text(kept, "_stext");
+	sink += kept_kallsyms_text(kept, "_text") + kept_kallsyms_text(kept, "_stext");
 	for (size_t i = 0; i + sizeof(uint64_t) <= size && i < 4096; i += sizeof(uint64_t)) {
 		uint64_t address;
 		memcpy(&address, data + i, sizeof address);
