@@ -135,11 +135,11 @@ static int read_all(struct loading *loading, const char *name, bool filtered)
 {
 	struct err err = {0};
 	struct event_sink sink = collector_sink(loading->collector);
-	struct collect_tap tap = {.context = loading, .sources = give_sources, .progress = show_progress};
+	struct collect_reader reader = {.context = loading, .sources = give_sources, .progress = show_progress};
 	uint64_t total;
 	perfdata_progress(loading->data, &total);
 	loading->progress = progress_new("reading", "B", total);
-	collector_set_tap(loading->collector, &tap);
+	collector_set_reader(loading->collector, &reader);
 	pass_build_ids(loading);
 	int result = perfdata_read(loading->data, &sink, &err);
 	progress_free(loading->progress);

@@ -112,9 +112,9 @@ void collector_free(struct collector *collector)
 	free(collector);
 }
 
-void collector_set_tap(struct collector *collector, const struct collect_tap *tap)
+void collector_set_reader(struct collector *collector, const struct collect_reader *reader)
 {
-	collector->tap = *tap;
+	collector->reader = *reader;
 }
 
 void collector_build_id(struct collector *collector, const char *path, const struct build_id *build_id)
@@ -266,7 +266,7 @@ static struct source_facts facts_of(struct collector *collector, uint32_t source
 {
 	if (source >= collector->source_count) {
 		size_t count;
-		const struct event_source *sources = collector->tap.sources(collector->tap.context, &count);
+		const struct event_source *sources = collector->reader.sources(collector->reader.context, &count);
 		collector->sources =
 			mem_grow(collector->sources, &collector->source_capacity, count, sizeof *collector->sources);
 		for (size_t i = collector->source_count; i < count; i++) {
@@ -287,7 +287,7 @@ static struct event_sample with_chain_of_branches(struct collector *collector, c
 {
 	struct event_sample sample = *event;
 	size_t count;
-	const struct event_source *sources = collector->tap.sources(collector->tap.context, &count);
+	const struct event_source *sources = collector->reader.sources(collector->reader.context, &count);
 	if (event->source >= count || !(sources[event->source].attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
 		return sample;
 	collector->chain = mem_grow(collector->chain, &collector->chain_capacity, branches_chain_max(event),
@@ -373,8 +373,8 @@ static int take_sample(struct collector *collector, const struct event_sample *e
 		add_to_batch(collector, event->waker, comm_of(collector, event->waker), &source, 0);
 	if (batch_is_full(collector->filling)) {
 		hand_over(collector);
-		if (collector->tap.progress)
-			collector->tap.progress(collector->tap.context);
+		if (collector->reader.progress)
+			collector->reader.progress(collector->reader.context);
 	}
 	return 0;
 }

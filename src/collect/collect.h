@@ -53,14 +53,14 @@ struct collector;
 struct collector *collector_new(const struct collect_options *options);
 void collector_free(struct collector *collector);
 
-/* Where the records come from, as far as the collector must know. */
-struct collect_tap {
+/* Who reads the records, as far as the collector must know. */
+struct collect_reader {
 	void *context;
 	/* The events known so far; those of a sample are always. */
 	const struct event_source *(*sources)(void *context, size_t *ret_count);
 	void (*progress)(void *context); /* called now and then; may be NULL */
 };
-void collector_set_tap(struct collector *collector, const struct collect_tap *tap);
+void collector_set_reader(struct collector *collector, const struct collect_reader *reader);
 /* A build-id known from elsewhere than the mmap records. */
 void collector_build_id(struct collector *collector, const char *path, const struct build_id *build_id);
 struct event_sink collector_sink(struct collector *collector);

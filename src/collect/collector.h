@@ -36,7 +36,7 @@ struct collector {
 	struct processes processes;
 	struct module_store codes;
 	struct stack_needs needs;
-	struct collect_tap tap;
+	struct collect_reader reader;
 	struct source_facts *sources; /* by event */
 	size_t source_count, source_capacity;
 	uint32_t source_columns; /* length of the longest name */

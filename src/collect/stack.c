@@ -284,7 +284,7 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 	return full ? STACK_CUT : STACK_ABSENT;
 }
 
-/* What a tap unwound already. */
+/* What its source unwound already. */
 static enum stack_end push_unwound(struct stack_maker *maker, struct chain_part user)
 {
 	for (const uint64_t *at = user.from; at < user.to; at++)

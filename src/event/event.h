@@ -1,6 +1,6 @@
 /*
  * Decoded records: what a live ring buffer and a perf.data file have in common, and the sink that takes them. Pointers
- * in a record are valid during the call only, unless the tap says otherwise. Unknown values are 0 (pid and tid: -1).
+ * in a record are valid during the call only; `stack_lasts` is the exception. Unknown values are 0 (pid and tid: -1).
  */
 #ifndef WICK_EVENT_EVENT_H
 #define WICK_EVENT_EVENT_H
@@ -75,7 +75,7 @@ struct event_sample {
 	uint64_t stack_skipped; /* bytes between the stack pointer and where the copy begins */
 	size_t stack_size; /* bytes that are really there */
 	size_t stack_asked; /* bytes that were requested: stack_size == stack_asked hints at a stack cut off */
-	bool stack_lasts; /* `stack` is valid until the tap is closed */
+	bool stack_lasts; /* `stack` is valid until its file is closed */
 	const uint8_t *stack_tail; /* memory behind the copy, which was read from the process after the sample */
 	size_t stack_tail_size; /* 0: none */
 	const uint8_t *raw;
@@ -177,7 +177,7 @@ struct event {
 
 /*
  * Takes records. What a sink does not need it ignores; a stage between two sinks passes it on. A negative return value
- * stops the tap, which returns it. Without `take` nothing is wanted.
+ * stops who reads, who returns it. Without `take` nothing is wanted.
  */
 struct event_sink {
 	void *context;

@@ -3,7 +3,7 @@
  * read it, and so does perfdata.h.
  *
  * The writer is one more consumer beside a collector: perfdata_writer_sink() takes the records that describe processes
- * and mappings (tee the tap's records into both, see event/tee.h), perfdata_writer_stack() takes unwound samples,
+ * and mappings (tee the records into both, see event/tee.h), perfdata_writer_stack() takes unwound samples,
  * which the `each` of a collector gets. The two may be called by different threads, in any order of time:
  * readers sort by time. Mappings wait for the first sample that lies in them; those in which none lies are omitted from
  * a short recording.

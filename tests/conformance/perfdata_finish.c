@@ -63,7 +63,7 @@ static int convert(struct conversion *conversion, struct err *err)
 {
 	struct collect_options options = {.each = take_stack, .each_context = conversion, .symbols = {.root = ""}};
 	struct collector *collector = collector_new(&options);
-	struct collect_tap tap = {.context = conversion, .sources = give_sources};
+	struct collect_reader reader = {.context = conversion, .sources = give_sources};
 	struct event_tee tee = {perfdata_writer_sink(conversion->writer), collector_sink(collector)};
 	struct event_sink sink = event_tee_sink(&tee);
 	size_t count;
@@ -73,7 +73,7 @@ static int convert(struct conversion *conversion, struct err *err)
 		collector_build_id(collector, ids[i].path, &ids[i].build_id);
 		perfdata_writer_build_id(conversion->writer, ids[i].path, kernel, &ids[i].build_id);
 	}
-	collector_set_tap(collector, &tap);
+	collector_set_reader(collector, &reader);
 	int result = perfdata_read(conversion->data, &sink, err);
 	collector_finish(collector, NULL);
 	collector_free(collector);

@@ -552,7 +552,7 @@ static void collect(const struct buf *bytes, bool count_samples)
 	profile_init(&profile);
 	struct collector *collector = collector_new(&options);
 	struct event_sink sink = collector_sink(collector);
-	collector_set_tap(collector, &(struct collect_tap){.context = data, .sources = sources_of});
+	collector_set_reader(collector, &(struct collect_reader){.context = data, .sources = sources_of});
 	collector_build_id(collector, "[kernel.kallsyms]", &another);
 	perfdata_read(data, &sink, &err);
 	collector_finish(collector, &profile);

@@ -154,7 +154,7 @@ static int record_all(struct record_run *run)
 	run->collector = make_collector(run);
 	if (run->writer)
 		perfdata_writer_set_interpreted(run->writer, &collector_codes(run->collector)->interpreted);
-	collector_set_tap(run->collector, &(struct collect_tap){.context = run, .sources = give_sources});
+	collector_set_reader(run->collector, &(struct collect_reader){.context = run, .sources = give_sources});
 	struct event_tee tee = {.first = collector_sink(run->collector)};
 	struct event_sink sink = tee.first;
 	struct source_consumer consumer = {collector_codes(run->collector), collector_stack_needs(run->collector)};
