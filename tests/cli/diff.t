@@ -48,6 +48,23 @@ wick diff: what changed, and how sure that is.
   … 3 more changed, 2 of them within noise (--limit 0 shows all)
   
   8 folded stacks
+
+Without --limit a table has at most 20 rows, and at most 10 of noise. Those that are not shown are counted.
+
+  $ seq 40 | awk '{ print "main;f" $1, 1000 }' >flat.folded
+  $ seq 40 | awk '{ print "main;f" $1, $1 <= 15 ? 2000 : 1001 }' >steps.folded
+  $ wick diff --show self flat.folded steps.folded >rows && grep -cE ' f[0-9]+$' rows && grep limit rows
+  15
+  … 25 more changed, all within noise (--limit 0 shows all)
+  $ wick diff --show self --limit 0 flat.folded steps.folded >rows && grep -cE ' f[0-9]+$' rows && grep limit rows
+  40
+  [1]
+  $ sed s/2000/1001/ steps.folded | wick diff --show self flat.folded - >rows && grep -cE ' f[0-9]+$' rows && grep limit rows
+  10
+  … 30 more changed, all within noise (--limit 0 shows all)
+
+Shares instead of weights.
+
   $ wick diff -n --show total before.folded after.folded
   Before  1,030 samples: before.folded
   After   1,255 samples: after.folded

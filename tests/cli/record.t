@@ -52,6 +52,11 @@ Nothing is explained that nobody asked about: the event and the engine only with
   $ wick record -v -F 999 -o plain -- ./loops 0.3 2>err && grep -cE '^BPF engine: |^wick: ring engine: ' err
   1
 
+That there are no hardware counters is reported with -v, and by wick doctor.
+
+  $ wick doctor | grep -c '^warn *PMU .*cpu-clock is used instead of cycles' >counters; wick record -o plain -- ./loops 0.1 2>plain.err
+  > grep -c '^wick: no hardware counters' err | diff counters - && grep -q ^wrote plain.err && ! grep 'hardware counters' plain.err
+
 A command without a sample is no failure, and -d is not silent.
 
   $ wick record -F 1 -o none -- true
