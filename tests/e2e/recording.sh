@@ -170,6 +170,10 @@ count() {
 	[[ -f $1/out.folded ]] || problem "$1/out.folded was not written"
 	grep -E -- "$2" "$1/out.folded" | awk '{ n += $NF } END { printf "%.0f\n", n }'
 }
+# silent_about PATTERN FOLDER FILE: something was recorded into the folder, and no line of the file matches
+silent_about() {
+	[[ -s $2/out.folded ]] && not grep -E -- "$1" "$3"
+}
 # until COMMAND…: tries for half a minute; when that does not help it is a problem
 until_true() {
 	local tries
