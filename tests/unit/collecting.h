@@ -68,7 +68,7 @@ static inline struct run *start(const struct collect_options *given)
 		};
 	run->collector = collector_new(&options);
 	run->sink = collector_sink(run->collector);
-	collector_set_tap(run->collector, &(struct collect_tap){.context = run, .sources = give_sources});
+	collector_set_reader(run->collector, &(struct collect_reader){.context = run, .sources = give_sources});
 	struct event_mmap mmap = {.pid = run->pid, .tid = run->pid, .start = CODE, .length = 0x1000, .path = "//anon"};
 	assert_int_equal(sink_mmap(&run->sink, &mmap), 0);
 	struct event_comm comm = {.pid = run->pid, .tid = run->pid, .comm = "a b;c"};
