@@ -116,15 +116,15 @@ static void walk_here(void)
 		.ip = (uint64_t)general[REG_RIP], .sp = (uint64_t)general[REG_RSP], .fp = (uint64_t)general[REG_RBP]};
 	pthread_attr_t attributes;
 	void *stack;
-	size_t size, most = sizeof copy;
+	size_t size, max = sizeof copy;
 	pthread_getattr_np(pthread_self(), &attributes);
 	pthread_attr_getstack(&attributes, &stack, &size);
 	pthread_attr_destroy(&attributes);
-	if ((uint64_t)stack + size - registers.sp < most)
-		most = (uint64_t)stack + size - registers.sp;
-	memcpy(copy, (void *)registers.sp, most);
+	if ((uint64_t)stack + size - registers.sp < max)
+		max = (uint64_t)stack + size - registers.sp;
+	memcpy(copy, (void *)registers.sp, max);
 	struct unwind_space space = {
-		.context = &modules, .stack = copy, .stack_start = registers.sp, .stack_size = most, .find = find};
+		.context = &modules, .stack = copy, .stack_start = registers.sp, .stack_size = max, .find = find};
 	enum unwind_end end = UNWIND_BAD_RULE;
 	size_t count = 0;
 	double best = 1e9;

@@ -71,11 +71,11 @@ static uint64_t resident(void)
 	return (all - of_files) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Memory in use, as far as it matters whether `most` is exceeded. */
-static uint64_t measure(uint64_t most)
+/* Memory in use, as far as it matters whether `max` is exceeded. */
+static uint64_t measure(uint64_t max)
 {
 	uint64_t used = resident();
-	if (used && used <= most)
+	if (used && used <= max)
 		return used;
 	/* What was freed may still be resident. This takes longer, and sanitizers do not have it. */
 	struct mallinfo2 info = mallinfo2();
@@ -85,15 +85,15 @@ static uint64_t measure(uint64_t most)
 
 bool mem_has_room(size_t size)
 {
-	uint64_t limit = mem_limit(), most = size < limit ? limit - size : 0;
-	return limit == UINT64_MAX || measure(most) <= most;
+	uint64_t limit = mem_limit(), max = size < limit ? limit - size : 0;
+	return limit == UINT64_MAX || measure(max) <= max;
 }
 
 bool mem_is_short(void)
 {
-	uint64_t limit = mem_limit(), part = limit / 3 + IN_ANY_CASE / 3 * 2, most = limit / 8 * 7;
-	most = part < most ? part : most;
-	return limit != UINT64_MAX && measure(most) > most;
+	uint64_t limit = mem_limit(), part = limit / 3 + IN_ANY_CASE / 3 * 2, max = limit / 8 * 7;
+	max = part < max ? part : max;
+	return limit != UINT64_MAX && measure(max) > max;
 }
 
 static void count_for_all(void)
@@ -102,15 +102,15 @@ static void count_for_all(void)
 	uncounted = 0;
 	if (wanted < INT64_MAX && atomic_fetch_sub(&credit, (int64_t)wanted) >= (int64_t)wanted)
 		return;
-	uint64_t limit = mem_limit(), most = wanted < limit ? limit - wanted : 0;
+	uint64_t limit = mem_limit(), max = wanted < limit ? limit - wanted : 0;
 	if (limit == UINT64_MAX)
 		return;
-	uint64_t used = measure(most);
-	if (used > most) {
+	uint64_t used = measure(max);
+	if (used > max) {
 		exhausted(wanted, limit);
 		abort();
 	}
-	uint64_t next = (most - used) / 4;
+	uint64_t next = (max - used) / 4;
 	credit = next < INT64_MAX ? (int64_t)next : INT64_MAX;
 }
 

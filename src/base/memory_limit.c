@@ -111,11 +111,11 @@ static void take_level(struct memory_limit *limit, const char *root, const char 
 		       const struct hierarchy *hierarchy)
 {
 	CLEANUP_BUF struct buf text = {0};
-	uint64_t most, used, cached = 0;
-	if (!read_text(&text, root, directory, hierarchy->limit) || !find_number(&text, "", &most))
+	uint64_t max, used, cached = 0;
+	if (!read_text(&text, root, directory, hierarchy->limit) || !find_number(&text, "", &max))
 		return; /* "max", or the root */
-	if (most < limit->limit)
-		limit->limit = most;
+	if (max < limit->limit)
+		limit->limit = max;
 	if (!read_text(&text, root, directory, hierarchy->used) || !find_number(&text, "", &used))
 		return;
 	if (read_text(&text, root, directory, "memory.stat"))
@@ -125,7 +125,7 @@ static void take_level(struct memory_limit *limit, const char *root, const char 
 				cached += value;
 		}
 	used -= cached < used ? cached : used;
-	uint64_t left = used < most ? most - used : 0;
+	uint64_t left = used < max ? max - used : 0;
 	if (left < limit->left) {
 		limit->left = left;
 		limit->by_cgroup = true;

@@ -9,12 +9,12 @@
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
 
-static void sort_by_digit(const struct radix_key *from, struct radix_key *to, size_t count, uint64_t least,
+static void sort_by_digit(const struct radix_key *from, struct radix_key *to, size_t count, uint64_t min,
 			  unsigned shift)
 {
 	size_t at[DIGITS] = {0};
 	for (size_t i = 0; i < count; i++)
-		at[(from[i].key - least) >> shift & (DIGITS - 1)]++;
+		at[(from[i].key - min) >> shift & (DIGITS - 1)]++;
 	size_t sum = 0;
 	for (size_t i = 0; i < DIGITS; i++) {
 		size_t here = at[i];
@@ -22,27 +22,27 @@ static void sort_by_digit(const struct radix_key *from, struct radix_key *to, si
 		sum += here;
 	}
 	for (size_t i = 0; i < count; i++)
-		to[at[(from[i].key - least) >> shift & (DIGITS - 1)]++] = from[i];
+		to[at[(from[i].key - min) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
 void radix_sort(struct radix_key *items, size_t count)
 {
 	if (count < 2)
 		return;
-	uint64_t least = items[0].key, most = least;
+	uint64_t min = items[0].key, max = min;
 	bool sorted = true;
 	for (size_t i = 1; i < count; i++) {
 		sorted &= items[i - 1].key <= items[i].key;
-		least = items[i].key < least ? items[i].key : least;
-		most = items[i].key > most ? items[i].key : most;
+		min = items[i].key < min ? items[i].key : min;
+		max = items[i].key > max ? items[i].key : max;
 	}
 	if (sorted)
 		return;
 	struct radix_key *other = mem_realloc(NULL, count, sizeof *other);
 	struct radix_key *from = items, *to = other;
 	/* Addresses of one file span few bits above the least one: two or three rounds. */
-	for (unsigned shift = 0; shift < 64 && (most - least) >> shift; shift += DIGIT_BITS) {
-		sort_by_digit(from, to, count, least, shift);
+	for (unsigned shift = 0; shift < 64 && (max - min) >> shift; shift += DIGIT_BITS) {
+		sort_by_digit(from, to, count, min, shift);
 		struct radix_key *swap = from;
 		from = to;
 		to = swap;

@@ -368,8 +368,8 @@ size_t text_columns(const char *bytes, size_t count)
 
 static unsigned smallest(unsigned a, unsigned b, unsigned c)
 {
-	unsigned least = a < b ? a : b;
-	return least < c ? least : c;
+	unsigned min = a < b ? a : b;
+	return min < c ? min : c;
 }
 
 /* Three rows of the usual table are enough, since a swap looks back two rows. */

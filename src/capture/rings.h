@@ -17,7 +17,7 @@ struct rings_options {
 	const struct target *target;
 	struct capture_events *events; /* attributes are completed */
 	struct attr_shape shape; /* what the kernel lacks is taken out */
-	uint64_t most; /* bytes of all rings */
+	uint64_t max_bytes; /* of all rings */
 	bool derives; /* derived events are described too, behind the others */
 };
 

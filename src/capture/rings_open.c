@@ -230,8 +230,8 @@ static uint64_t record_rate(const struct rings_options *options)
 static uint32_t copy_size(const struct rings *rings, const struct rings_options *options)
 {
 	uint32_t copy = STACK_SIZE_MAX;
-	uint64_t least = record_rate(options) / 4 > RECORDS_MIN ? record_rate(options) / 4 : RECORDS_MIN;
-	while (copy > STACK_SIZE_USUAL && (RECORD_USUAL + copy) * least > rings->size)
+	uint64_t min = record_rate(options) / 4 > RECORDS_MIN ? record_rate(options) / 4 : RECORDS_MIN;
+	while (copy > STACK_SIZE_USUAL && (RECORD_USUAL + copy) * min > rings->size)
 		copy = copy > 2 * STACK_SIZE_USUAL ? 2 * STACK_SIZE_USUAL : STACK_SIZE_USUAL;
 	return copy;
 }
@@ -247,12 +247,12 @@ static size_t first_size(const struct rings_options *options)
 	uint64_t record = RECORD_USUAL + (shape->call_graph == CALL_GRAPH_DWARF ? copy : 0);
 	uint64_t rate = record_rate(options);
 	size_t size = RING_MAPPINGS, cpus = options->target->cpu_count;
-	uint64_t most = options->most < ALL_RINGS_MAX ? options->most : ALL_RINGS_MAX;
+	uint64_t max = options->max_bytes < ALL_RINGS_MAX ? options->max_bytes : ALL_RINGS_MAX;
 	while (size > RING_USUAL && size * cpus > ALL_MAPPINGS_MAX)
 		size /= 2;
-	while (size < RING_MAX && size * 2 * cpus <= most && size < record * rate)
+	while (size < RING_MAX && size * 2 * cpus <= max && size < record * rate)
 		size *= 2;
-	while (size > RING_MIN && size * cpus > most)
+	while (size > RING_MIN && size * cpus > max)
 		size /= 2;
 	return size;
 }

@@ -16,10 +16,10 @@
 #define FIRST_HURRY 200000000ull /* and at the beginning, when it is not known whether there are any */
 
 /* Reads up to the end of the mapping. Returns the number of bytes. */
-static size_t read_memory(struct tails *tails, int32_t pid, uint64_t from, size_t most)
+static size_t read_memory(struct tails *tails, int32_t pid, uint64_t from, size_t max)
 {
-	struct iovec room = {.iov_base = tails->room, .iov_len = most};
-	struct iovec memory = {.iov_base = (void *)(uintptr_t)from, .iov_len = most};
+	struct iovec room = {.iov_base = tails->room, .iov_len = max};
+	struct iovec memory = {.iov_base = (void *)(uintptr_t)from, .iov_len = max};
 	ssize_t got = process_vm_readv(pid, &room, 1, &memory, 1, 0);
 	if (got < 0 && (errno == EPERM || errno == ENOSYS))
 		tails->denied = true;
@@ -41,12 +41,12 @@ static void look_at(struct tails *tails, const struct event_sample *sample)
 	if (tails->denied || sample->stack_size < OVERLAP || sample->stack_size < sample->stack_asked ||
 	    tails->held > HELD_MAX || (tails->members && !members_expects(tails->members, sample->pid, sample->tid)))
 		return;
-	size_t most = stack_needs_of(tails->needs, sample->tid);
-	if (!most ||
+	size_t max = stack_needs_of(tails->needs, sample->tid);
+	if (!max ||
 	    !unwind_registers_from_perf(&registers, NULL, sample->user.abi, sample->user.mask, sample->user.values))
 		return;
 	uint64_t end = registers.sp + sample->stack_skipped + sample->stack_size;
-	size_t size = read_memory(tails, sample->pid, end - OVERLAP, OVERLAP + most);
+	size_t size = read_memory(tails, sample->pid, end - OVERLAP, OVERLAP + max);
 	tails->last = clock_now();
 	if (size <= OVERLAP)
 		return;

@@ -65,7 +65,7 @@ struct option_row {
 	double min, max;
 	size_t size; /* OPTION_INT: of the field; 0: that of long long */
 	double scale; /* OPTION_NUMBER: the field counts 1/scale: 1e9 for seconds as nanoseconds; 0: none */
-	const char *most; /* OPTION_INT: the word for `max` */
+	const char *max_word; /* OPTION_INT: stands for `max` */
 	const char *clash; /* what perf's option of this letter has to do with it, for who gives it a wrong value */
 	size_t list; /* OPTION_FLAG: offset of a struct option_list; 0: none */
 	size_t given; /* OPTION_FLAG: offset of a bool that says whether it was given; 0: none */

@@ -36,13 +36,13 @@ static bool parse_time_range(const char *text, struct collect_filter *takes)
 }
 
 /* The number at the start of `*text`, which moves behind it. */
-static bool parse_number(const char **text, uint32_t most, uint32_t *ret_number)
+static bool parse_number(const char **text, uint32_t max, uint32_t *ret_number)
 {
 	uint64_t number = 0;
 	const char *at = *text;
-	for (; isdigit((unsigned char)*at) && number <= most; at++)
+	for (; isdigit((unsigned char)*at) && number <= max; at++)
 		number = number * 10 + (uint64_t)(*at - '0');
-	if (at == *text || number > most)
+	if (at == *text || number > max)
 		return false;
 	*text = at;
 	*ret_number = (uint32_t)number;
@@ -50,17 +50,17 @@ static bool parse_number(const char **text, uint32_t most, uint32_t *ret_number)
 }
 
 /* Appends the numbers of "0,2-3" (ranges if they are allowed); false when it is no such list. */
-static bool parse_numbers(const struct option_list *texts, uint32_t most, bool ranges, struct buf *out)
+static bool parse_numbers(const struct option_list *texts, uint32_t max, bool ranges, struct buf *out)
 {
 	for (size_t i = 0; i < texts->count; i++)
 		for (const char *at = texts->items[i];;) {
 			uint32_t first, last;
-			if (!parse_number(&at, most, &first))
+			if (!parse_number(&at, max, &first))
 				return false;
 			last = first;
 			if (ranges && *at == '-') {
 				at++;
-				if (!parse_number(&at, most, &last) || last < first)
+				if (!parse_number(&at, max, &last) || last < first)
 					return false;
 			}
 			for (uint32_t number = first; number <= last; number++)

@@ -15,8 +15,8 @@ uint64_t max_memory_default(void)
 	uint64_t all = memory_limit_read("").limit;
 	if (all == UINT64_MAX)
 		return all;
-	uint64_t least = all / 4 * 3 < DEFAULT_MIN ? all / 4 * 3 : DEFAULT_MIN;
-	return all / 4 < least ? least : all / 4;
+	uint64_t min = all / 4 * 3 < DEFAULT_MIN ? all / 4 * 3 : DEFAULT_MIN;
+	return all / 4 < min ? min : all / 4;
 }
 
 /* "512M", "1.5G", "2GB", "1GiB": powers of 1024. */

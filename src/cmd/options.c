@@ -315,7 +315,7 @@ static int store_value(struct parser *parser, const char *shown, const struct op
 	void *field = field_of(parser, row);
 	switch (row->type) {
 	case OPTION_INT:
-		if (row->most && !strcmp(value, row->most)) {
+		if (row->max_word && !strcmp(value, row->max_word)) {
 			store_int(parser, row, (long long)row->max);
 			return PROCEED;
 		}

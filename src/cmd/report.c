@@ -442,10 +442,10 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 static void limit_by_percent(struct run *run, const struct function_table *table, bool by_total, struct buf *rest)
 {
 	struct report *report = &run->report;
-	double least = run->options.table_percent / 100 * (double)report->total;
+	double min = run->options.table_percent / 100 * (double)report->total;
 	size_t rows = 0;
 	while (rows < table->count &&
-	       (double)(by_total ? table->rows[rows].total[0] : table->rows[rows].self[0]) >= least)
+	       (double)(by_total ? table->rows[rows].total[0] : table->rows[rows].self[0]) >= min)
 		rows++;
 	rows = rows ? rows : 1;
 	if (report->limit && report->limit <= rows)

@@ -88,7 +88,7 @@ static void note_load(struct watch *watch, const struct sample_list *news, uint6
 		unit = (double)watch->options.frequency;
 	if (watch->busy_count == BUSY_MAX)
 		memmove(watch->busy, watch->busy + 1, --watch->busy_count * sizeof *watch->busy);
-	watch->meter.most = cpus ? watch->options.cpus : 0;
+	watch->meter.max = cpus ? watch->options.cpus : 0;
 	watch->busy[watch->busy_count++] = top_meter_add(&watch->meter, count / unit, until, time);
 }
 

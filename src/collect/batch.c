@@ -85,8 +85,8 @@ struct batch_sample *batch_add(struct batch *batch, const struct event_sample *e
 			       struct map_set *kernel_maps)
 {
 	/* trim() does not make them larger. */
-	struct arrays most = arrays_of(event);
-	char *to = buf_reserve(&batch->bytes, sizeof(struct batch_sample) + bytes_of(&most));
+	struct arrays max = arrays_of(event);
+	char *to = buf_reserve(&batch->bytes, sizeof(struct batch_sample) + bytes_of(&max));
 	struct batch_sample *sample = (struct batch_sample *)to;
 	*sample = (struct batch_sample){.event = *event, .maps = maps, .kernel_maps = kernel_maps};
 	trim(&sample->event);
@@ -134,28 +134,28 @@ struct batch_queue {
 	pthread_cond_t changed;
 	struct batch *all;
 	struct batch **empty, **full; /* `full` is in order from the oldest */
-	size_t most, empty_count, full_count;
+	size_t max, empty_count, full_count;
 	uint64_t next_number;
 	bool closed;
 };
 
-struct batch_queue *batch_queue_new(size_t most)
+struct batch_queue *batch_queue_new(size_t max)
 {
 	struct batch_queue *queue = mem_zalloc(1, sizeof *queue);
 	pthread_mutex_init(&queue->lock, NULL);
 	pthread_cond_init(&queue->changed, NULL);
-	queue->most = most;
-	queue->all = mem_zalloc(most, sizeof *queue->all);
-	queue->empty = mem_alloc(most * sizeof *queue->empty);
-	queue->full = mem_alloc(most * sizeof *queue->full);
-	for (size_t i = 0; i < most; i++)
+	queue->max = max;
+	queue->all = mem_zalloc(max, sizeof *queue->all);
+	queue->empty = mem_alloc(max * sizeof *queue->empty);
+	queue->full = mem_alloc(max * sizeof *queue->full);
+	for (size_t i = 0; i < max; i++)
 		queue->empty[queue->empty_count++] = &queue->all[i];
 	return queue;
 }
 
 void batch_queue_free(struct batch_queue *queue)
 {
-	for (size_t i = 0; i < queue->most; i++) {
+	for (size_t i = 0; i < queue->max; i++) {
 		clear(&queue->all[i]);
 		buf_release(&queue->all[i].bytes);
 		free(queue->all[i].held);

@@ -52,7 +52,7 @@ static inline bool batch_is_full(const struct batch *batch)
 
 /* A bounded queue between one reader and many workers. */
 struct batch_queue;
-struct batch_queue *batch_queue_new(size_t most);
+struct batch_queue *batch_queue_new(size_t max);
 void batch_queue_free(struct batch_queue *queue);
 /* An empty batch to fill; waits when too many are under way, so that memory stays bounded. */
 struct batch *batch_queue_take_empty(struct batch_queue *queue);

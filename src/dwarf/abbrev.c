@@ -166,12 +166,12 @@ const struct dwarf_abbrev *dwarf_abbrevs_search(const struct dwarf_abbrevs *tabl
 }
 
 /* Decodes the table at the unit's offset; returns how many bytes it has. */
-static size_t decode(struct dwarf_abbrevs *table, const struct dwarf_unit *unit, size_t most)
+static size_t decode(struct dwarf_abbrevs *table, const struct dwarf_unit *unit, size_t max)
 {
 	struct cursor cursor = cursor_at(unit->file->sections.abbrev, unit->abbrev_offset);
 	const uint8_t *start = cursor.at;
-	if (cursor_left(&cursor) > most)
-		cursor.end = cursor.at + most;
+	if (cursor_left(&cursor) > max)
+		cursor.end = cursor.at + max;
 	size_t code_capacity = 0;
 	for (;;) {
 		uint64_t code = cursor_uleb(&cursor);

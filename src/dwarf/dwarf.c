@@ -105,7 +105,7 @@ struct answer {
 	struct dwarf_unit *unit;
 	const struct dwarf_lines *lines;
 	struct dwarf_frame *frames;
-	size_t count, most;
+	size_t count, max;
 };
 
 static const struct dwarf_name *name_once(_Atomic(const struct dwarf_name *) *known, struct dwarf_file *file,
@@ -121,7 +121,7 @@ static const struct dwarf_name *name_once(_Atomic(const struct dwarf_name *) *kn
 
 static void add_frame(struct answer *answer, const struct dwarf_name *name, struct place place, bool inlined)
 {
-	if (answer->count == answer->most)
+	if (answer->count == answer->max)
 		return;
 	answer->frames[answer->count++] = (struct dwarf_frame){
 		.name = name ? name->text : NULL,
@@ -140,14 +140,14 @@ static void answer_function(struct answer *answer, const struct dwarf_code *code
 	uint32_t piece = dwarf_segments_find(&body->segments, address);
 	uint32_t index = piece == DWARF_NONE ? DWARF_NONE : body->segments.owners[piece];
 	/* A parent always precedes what is inlined into it, so this ends. */
-	while (index != DWARF_NONE && answer->count < answer->most) {
+	while (index != DWARF_NONE && answer->count < answer->max) {
 		struct dwarf_inlined *inlined = &body->inlines[index];
 		add_frame(answer, name_once(&inlined->name, code->unit->file, inlined->origin), place, true);
 		place = (struct place){inlined->call_file, inlined->call_line};
 		index = inlined->parent;
 	}
 	uint64_t die = code->unit->offset + function->die;
-	if (answer->count < answer->most)
+	if (answer->count < answer->max)
 		add_frame(answer, name_once(&function->name, code->unit->file, die), place, false);
 }
 
@@ -184,10 +184,10 @@ static bool ask_unit(struct answer *answer, uint64_t address)
 	return function;
 }
 
-size_t dwarf_find(struct dwarf *dwarf, uint64_t address, struct dwarf_frame *frames, size_t most)
+size_t dwarf_find(struct dwarf *dwarf, uint64_t address, struct dwarf_frame *frames, size_t max)
 {
 	struct dwarf_unit *only_line = NULL, *asked = NULL;
-	struct answer answer = {.frames = frames, .most = most};
+	struct answer answer = {.frames = frames, .max = max};
 	size_t at = SIZE_MAX;
 	for (unsigned tries = 0; tries < CANDIDATES_MAX; tries++) {
 		at = dwarf_index_find(&dwarf->index, address, at);

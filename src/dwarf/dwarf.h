@@ -45,6 +45,6 @@ struct dwarf_frame {
  * Fills frames[0…most) innermost first and returns their number, 0 when no unit covers the address. `address` is in the
  * file's virtual address space; ask for the return address − 1.
  */
-size_t dwarf_find(struct dwarf *dwarf, uint64_t address, struct dwarf_frame *frames, size_t most);
+size_t dwarf_find(struct dwarf *dwarf, uint64_t address, struct dwarf_frame *frames, size_t max);
 
 #endif

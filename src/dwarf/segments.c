@@ -89,8 +89,8 @@ static void close_until(struct sweep *sweep, uint64_t address)
 static void open_range(struct sweep *sweep, const struct dwarf_range *range)
 {
 	MEM_ROOM(sweep->open, sweep->count, sweep->capacity);
-	size_t at = sweep->count++, least = at > SHIFT_MAX ? at - SHIFT_MAX : 0;
-	for (; at > least && sweep->open[at - 1]->depth > range->depth; at--)
+	size_t at = sweep->count++, min = at > SHIFT_MAX ? at - SHIFT_MAX : 0;
+	for (; at > min && sweep->open[at - 1]->depth > range->depth; at--)
 		sweep->open[at] = sweep->open[at - 1];
 	sweep->open[at] = range;
 	if (at == sweep->count - 1)

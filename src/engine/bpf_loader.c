@@ -14,7 +14,7 @@ void bpf_loader_init(struct bpf_loader *loader)
 	pthread_cond_init(&loader->changed, NULL);
 }
 
-static size_t most_asked(const struct bpf_loader *loader)
+static size_t most_requested(const struct bpf_loader *loader)
 {
 	size_t best = 0;
 	for (size_t i = 1; i < loader->order_count; i++)
@@ -46,7 +46,7 @@ static void *work(void *context)
 	pthread_mutex_lock(&loader->lock);
 	while (!loader->stopping) {
 		if (loader->order_count)
-			build(loader, most_asked(loader));
+			build(loader, most_requested(loader));
 		else
 			pthread_cond_wait(&loader->changed, &loader->lock);
 	}

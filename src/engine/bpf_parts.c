@@ -32,14 +32,14 @@ static uint64_t words_of(const struct unwind_table *table, uint32_t page, uint32
 	return (uint64_t)pages + 1 + rows + (uint64_t)table->rule_count * 2;
 }
 
-bool bpf_part_plan(const struct unwind_table *table, uint32_t page, uint32_t most_words, struct bpf_part_plan *ret_plan)
+bool bpf_part_plan(const struct unwind_table *table, uint32_t page, uint32_t max_words, struct bpf_part_plan *ret_plan)
 {
-	if (page >= table->rows.pages || words_of(table, page, 1) > most_words)
+	if (page >= table->rows.pages || words_of(table, page, 1) > max_words)
 		return false;
 	uint32_t low = 1, high = table->rows.pages - page;
 	while (low < high) {
 		uint32_t middle = low + (high - low + 1) / 2;
-		if (words_of(table, page, middle) <= most_words)
+		if (words_of(table, page, middle) <= max_words)
 			low = middle;
 		else
 			high = middle - 1;

@@ -17,11 +17,10 @@ struct bpf_part_plan {
 };
 
 /*
- * The part that begins with `page`: as many pages as fit into `most_words`. False when there is none behind, or not
+ * The part that begins with `page`: as many pages as fit into `max_words`. False when there is none behind, or not
  * even one page fits (which tables of real files never reach).
  */
-bool bpf_part_plan(const struct unwind_table *table, uint32_t page, uint32_t most_words,
-		   struct bpf_part_plan *ret_plan);
+bool bpf_part_plan(const struct unwind_table *table, uint32_t page, uint32_t max_words, struct bpf_part_plan *ret_plan);
 
 /*
  * Writes a part to `words` (plan->words of them), which will lie in a slab at word `at`. Returns its description; slab

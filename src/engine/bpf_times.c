@@ -31,13 +31,13 @@ static int by_id(const void *a, const void *b)
 /* If a member ends meanwhile, the walk may begin again: so it is bounded, and some are found twice. */
 static void list_members(int map, struct times *times)
 {
-	size_t capacity = 0, most = 0;
+	size_t capacity = 0, max = 0;
 	uint32_t id, next;
 	struct bpf_map_info info = {0};
 	uint32_t size = sizeof info;
 	if (!bpf_obj_get_info_by_fd(map, &info, &size))
-		most = (size_t)info.max_entries * 2;
-	for (bool more = !bpf_map_get_next_key(map, NULL, &id); more && times->count < most; id = next) {
+		max = (size_t)info.max_entries * 2;
+	for (bool more = !bpf_map_get_next_key(map, NULL, &id); more && times->count < max; id = next) {
 		MEM_ROOM(times->members, times->count, capacity);
 		times->members[times->count++] = (struct member){.id = id};
 		more = !bpf_map_get_next_key(map, &id, &next);

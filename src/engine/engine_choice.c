@@ -90,9 +90,9 @@ bool engine_knows_page_size(const struct engine_facts *facts)
 
 uint32_t engine_memory(const struct engine_facts *facts, uint32_t asked)
 {
-	uint64_t most = facts->memory_left / 3 >> 20;
-	most = most > ENGINE_MEMORY_MIN ? most : ENGINE_MEMORY_MIN;
-	return asked < most ? asked : (uint32_t)most;
+	uint64_t max = facts->memory_left / 3 >> 20;
+	max = max > ENGINE_MEMORY_MIN ? max : ENGINE_MEMORY_MIN;
+	return asked < max ? asked : (uint32_t)max;
 }
 
 static uint64_t needed(const struct engine_facts *facts)

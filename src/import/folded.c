@@ -126,17 +126,17 @@ static size_t take_count(const char *line, size_t length, struct count *ret_coun
 	return at;
 }
 
-static size_t shared_prefix(const char *a, const char *b, size_t most)
+static size_t shared_prefix(const char *a, const char *b, size_t max)
 {
 	size_t i = 0;
-	while (i + 64 <= most && memcmp(a + i, b + i, 64) == 0)
+	while (i + 64 <= max && memcmp(a + i, b + i, 64) == 0)
 		i += 64;
-	for (; i + 8 <= most; i += 8) {
+	for (; i + 8 <= max; i += 8) {
 		uint64_t difference = bytes_load64(a + i) ^ bytes_load64(b + i);
 		if (difference)
 			return i + (size_t)__builtin_ctzll(difference) / 8;
 	}
-	while (i < most && a[i] == b[i])
+	while (i < max && a[i] == b[i])
 		i++;
 	return i;
 }
@@ -224,8 +224,8 @@ static size_t find_names(const struct parser *parser, const char *line, size_t l
 /* What the line shares with the one before, the separator behind a whole shared stack included. */
 static size_t shared_with_before(const struct parser *parser, const char *line, size_t length, const char *before)
 {
-	size_t most = length < parser->length_before ? length : parser->length_before;
-	size_t shared = shared_prefix(line, before, most);
+	size_t max = length < parser->length_before ? length : parser->length_before;
+	size_t shared = shared_prefix(line, before, max);
 	bool whole = shared == parser->length_before && (length == shared || line[shared] == ';');
 	return shared + whole;
 }

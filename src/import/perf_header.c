@@ -38,10 +38,10 @@ static size_t ids_at(const char *line, size_t length, size_t at, struct perf_eve
 	return at;
 }
 
-/* The thread's name may hold spaces: it ends at the first white space behind `least` bytes that ids follow. */
-static size_t comm_and_ids(const char *line, size_t length, size_t from, size_t least, struct perf_event_line *event)
+/* The thread's name may hold spaces: it ends at the first white space behind `min` bytes that ids follow. */
+static size_t comm_and_ids(const char *line, size_t length, size_t from, size_t min, struct perf_event_line *event)
 {
-	for (size_t i = from + least; i < length; i++) {
+	for (size_t i = from + min; i < length; i++) {
 		if (!is_space(line[i]))
 			continue;
 		size_t ids = i;

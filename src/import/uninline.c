@@ -98,7 +98,7 @@ static bool is_same_name(const char *name, const struct perf_frame *line)
 }
 
 size_t uninliner_find(struct uninliner *uninliner, const struct perf_frame *line, struct symbol_frame *frames,
-		      size_t most)
+		      size_t max)
 {
 	struct symbols *symbols = symbols_of(uninliner, line);
 	struct elf_file *elf = symbols ? symbols_elf(symbols) : NULL;
@@ -111,7 +111,7 @@ size_t uninliner_find(struct uninliner *uninliner, const struct perf_frame *line
 		count++;
 	candidates[count++] = given;
 	for (size_t i = 0; i < count; i++) {
-		size_t found = symbols_find(symbols, candidates[i], frames, most);
+		size_t found = symbols_find(symbols, candidates[i], frames, max);
 		if (found && is_same_name(frames[found - 1].name, line))
 			return found;
 	}

@@ -20,6 +20,6 @@ void uninliner_free(struct uninliner *uninliner);
  * there now is another function. Names stay until uninliner_free().
  */
 size_t uninliner_find(struct uninliner *uninliner, const struct perf_frame *line, struct symbol_frame *frames,
-		      size_t most);
+		      size_t max);
 
 #endif

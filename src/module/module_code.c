@@ -502,14 +502,14 @@ bool module_code_has_jit_tables(struct module_code *code)
 }
 
 size_t module_code_find(struct module_code *code, uint64_t address, uint32_t version, struct symbol_frame *frames,
-			size_t most)
+			size_t max)
 {
-	if (!most)
+	if (!max)
 		return 0;
 	switch (code->module.kind) {
 	case MODULE_KERNEL:
 	case MODULE_KERNEL_MODULE:
-		return kernel_find(module_store_kernel(code->codes), address, frames, most, NULL);
+		return kernel_find(module_store_kernel(code->codes), address, frames, max, NULL);
 	case MODULE_JIT:
 		return jit_find(code->jit, address, version, frames);
 	case MODULE_FILE:
@@ -517,12 +517,12 @@ size_t module_code_find(struct module_code *code, uint64_t address, uint32_t ver
 		break;
 	}
 	open_symbols(code);
-	size_t count = symbols_find(code->symbols, address, frames, most);
+	size_t count = symbols_find(code->symbols, address, frames, max);
 	if (count || !code->names)
 		return count;
-	count = names_find(code->names, address, frames, most);
+	count = names_find(code->names, address, frames, max);
 	/* A recording that wick wrote has the last byte of a call instead of what follows it (see perfdata/write.h). */
-	return count ? count : names_find(code->names, address + 1, frames, most);
+	return count ? count : names_find(code->names, address + 1, frames, max);
 }
 
 bool module_code_is_settled(struct module_code *code)
@@ -536,10 +536,10 @@ bool module_code_is_settled(struct module_code *code)
 }
 
 size_t module_code_find_call(struct module_code *code, uint64_t address, uint32_t version, struct symbol_frame *frames,
-			     size_t most)
+			     size_t max)
 {
-	size_t count = module_code_find(code, address, version, frames, most);
-	return count ? count : module_code_find(code, address + 1, version, frames, most);
+	size_t count = module_code_find(code, address, version, frames, max);
+	return count ? count : module_code_find(code, address + 1, version, frames, max);
 }
 
 const char *module_code_module_name(struct module_code *code, uint64_t address)

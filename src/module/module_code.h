@@ -135,13 +135,13 @@ uint32_t module_code_version(struct module_code *code, uint64_t address, uint64_
  * `version` is module_code_version()'s, 0 for what was there last.
  */
 size_t module_code_find(struct module_code *code, uint64_t address, uint32_t version, struct symbol_frame *frames,
-			size_t most);
+			size_t max);
 /*
  * The same for the last byte of a call. Frame pointers that are none lead to numbers such as the first byte of a
  * virtual function: where no function has the byte before, that is what the number is, as perf shows it.
  */
 size_t module_code_find_call(struct module_code *code, uint64_t address, uint32_t version, struct symbol_frame *frames,
-			     size_t most);
+			     size_t max);
 /* Whether module_code_find() has its final answer already: not for JIT code, nor when debuginfod may help. */
 bool module_code_is_settled(struct module_code *code);
 /* Keeps what was found, sorted by address, for when the file is not here any more. */

@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct header) == 128, "what follows is aligned to 64");
 
 struct cache {
 	int folder;
-	uint64_t most;
+	uint64_t max;
 	pthread_mutex_t lock;
 	uint64_t written; /* since the folder was last looked through */
 	bool looked;
@@ -74,14 +74,14 @@ static int open_default(void)
 	return fd;
 }
 
-struct cache *cache_open(const char *folder, uint64_t most)
+struct cache *cache_open(const char *folder, uint64_t max)
 {
 	int fd = folder ? open_named(folder) : open_default();
 	if (fd < 0)
 		return NULL;
 	struct cache *cache = mem_zalloc(1, sizeof *cache);
 	cache->folder = fd;
-	cache->most = most;
+	cache->max = max;
 	pthread_mutex_init(&cache->lock, NULL);
 	return cache;
 }
@@ -259,7 +259,7 @@ static void make_place(struct cache *cache)
 	if (count)
 		qsort(files, count, sizeof *files, compare_use);
 	/* Below the limit by a quarter, so that the next entry does not make the same work again. */
-	uint64_t wanted = total > cache->most ? cache->most / 4 * 3 : total;
+	uint64_t wanted = total > cache->max ? cache->max / 4 * 3 : total;
 	for (size_t i = 0; i < count; i++) {
 		if (total > wanted)
 			total -= unlinkat(cache->folder, files[i].name, 0) ? 0 : files[i].size;
@@ -271,7 +271,7 @@ static void make_place(struct cache *cache)
 static void make_place_sometimes(struct cache *cache, uint64_t more)
 {
 	cache->written += more;
-	if (cache->looked && cache->written < cache->most / 16)
+	if (cache->looked && cache->written < cache->max / 16)
 		return;
 	make_place(cache);
 	cache->looked = true;
@@ -299,7 +299,7 @@ bool cache_put(struct cache *cache, const struct build_id *id, const struct file
 	       const void *bytes, size_t size)
 {
 	char name[NAME_SIZE], temporary[64];
-	if (!cache || !entry_name(name, id, file, kind) || size > cache->most / 4)
+	if (!cache || !entry_name(name, id, file, kind) || size > cache->max / 4)
 		return false;
 	struct header header = make_header(name, file, bytes, size);
 	pthread_mutex_lock(&cache->lock);

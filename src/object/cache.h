@@ -20,9 +20,9 @@ struct cache;
 
 /*
  * `folder` NULL: the usual one. NULL when there is no place for it, or another user could lead us to a different one
- * (see base/directory.h). `most` bytes are kept.
+ * (see base/directory.h). `max` bytes are kept.
  */
-struct cache *cache_open(const char *folder, uint64_t most);
+struct cache *cache_open(const char *folder, uint64_t max);
 /* NULL is allowed, here and below: such a cache is empty and keeps nothing. */
 void cache_close(struct cache *cache);
 /* A descriptor of its directory, which stays its own; -1: none. */

@@ -13,15 +13,15 @@
 
 struct unpacking {
 	uint8_t *bytes;
-	size_t size, capacity, most;
+	size_t size, capacity, max;
 };
 
 static bool make_room(struct unpacking *unpacking)
 {
-	if (unpacking->capacity >= unpacking->most)
+	if (unpacking->capacity >= unpacking->max)
 		return false;
 	size_t capacity = unpacking->capacity ? 2 * unpacking->capacity : 256 * 1024;
-	unpacking->capacity = capacity < unpacking->most ? capacity : unpacking->most;
+	unpacking->capacity = capacity < unpacking->max ? capacity : unpacking->max;
 	unpacking->bytes = mem_realloc(unpacking->bytes, unpacking->capacity, 1);
 	return true;
 }
@@ -51,9 +51,9 @@ int debugdata_open(struct debugdata *ret_data, struct elf_file *elf, struct err 
 	struct elf_section section;
 	if (!elf_section(elf, ".gnu_debugdata", &section) || !section.data)
 		return err_set(err, ERR_EMPTY, "the file has no .gnu_debugdata");
-	struct unpacking unpacking = {.most = UNPACKED_MAX};
+	struct unpacking unpacking = {.max = UNPACKED_MAX};
 	if (section.size < (UNPACKED_MAX - UNPACKED_SPARE) / UNPACKED_FACTOR)
-		unpacking.most = UNPACKED_SPARE + UNPACKED_FACTOR * section.size;
+		unpacking.max = UNPACKED_SPARE + UNPACKED_FACTOR * section.size;
 	if (!unpack(&unpacking, section.data, section.size)) {
 		free(unpacking.bytes);
 		return err_set(err, ERR_FORMAT, ".gnu_debugdata is damaged");

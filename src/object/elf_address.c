@@ -47,21 +47,21 @@ static uint64_t bytes_of_segment(const Elf64_Phdr *segment, uint64_t offset, uin
 
 bool elf_mapping_shift(const struct elf_file *elf, uint64_t offset, uint64_t size, uint64_t *ret_shift)
 {
-	uint64_t most = 0;
+	uint64_t max = 0;
 	for (size_t i = 0; i < elf->segment_count; i++) {
 		const Elf64_Phdr *segment = &elf->segments[i];
 		uint64_t bytes = segment->p_flags & PF_X ? bytes_of_segment(segment, offset, size) : 0;
-		if (bytes > most) {
-			most = bytes;
+		if (bytes > max) {
+			max = bytes;
 			*ret_shift = segment->p_vaddr - segment->p_offset;
 		}
 	}
 	uint64_t address;
-	if (!most && elf_address_of_offset(elf, offset, &address)) {
-		most = 1;
+	if (!max && elf_address_of_offset(elf, offset, &address)) {
+		max = 1;
 		*ret_shift = address - offset;
 	}
-	return most != 0;
+	return max != 0;
 }
 
 const uint8_t *elf_bytes_at(const struct elf_file *elf, uint64_t address, size_t *ret_size)

@@ -145,10 +145,10 @@ static void unpack_or_get(struct elf_file *elf, size_t index, const struct packe
 
 static bool unpack_is_allowed(const struct elf_file *elf, const struct packed *packed)
 {
-	uint64_t most = INFLATE_SPARE + INFLATE_FACTOR * (uint64_t)elf->size;
-	if (most > INFLATE_MAX)
-		most = INFLATE_MAX;
-	return packed->packing != PACKED_UNKNOWN && packed->unpacked_size <= most - elf->unpacked_total &&
+	uint64_t max = INFLATE_SPARE + INFLATE_FACTOR * (uint64_t)elf->size;
+	if (max > INFLATE_MAX)
+		max = INFLATE_MAX;
+	return packed->packing != PACKED_UNKNOWN && packed->unpacked_size <= max - elf->unpacked_total &&
 	       packed->unpacked_size <= INFLATE_SPARE + INFLATE_FACTOR * (uint64_t)packed->size;
 }
 

@@ -15,7 +15,7 @@ struct selection {
 	uint64_t cookie;
 	const uint64_t *user;
 	size_t user_count;
-	size_t most; /* how many at most */
+	size_t max; /* how many at most */
 };
 
 static bool is_selected(const struct held_sample *held, const struct selection *selection)
@@ -30,7 +30,7 @@ static int deliver_selected(struct perfdata *data, const struct selection *selec
 	int result = 0;
 	for (size_t i = 0; i < data->held_count; i++) {
 		struct held_sample held = data->held[i];
-		if (result < 0 || done == selection->most || !is_selected(&held, selection)) {
+		if (result < 0 || done == selection->max || !is_selected(&held, selection)) {
 			data->held[kept++] = held;
 			continue;
 		}
@@ -47,7 +47,7 @@ static int deliver_selected(struct perfdata *data, const struct selection *selec
 int deferred_hold(struct perfdata *data, const struct record *record, const struct event_sample *sample)
 {
 	if (data->held_count >= HELD_MAX || data->held_bytes >= HELD_BYTES_MAX) {
-		int result = deliver_selected(data, &(struct selection){.tid = -1, .most = data->held_count / 2 + 1});
+		int result = deliver_selected(data, &(struct selection){.tid = -1, .max = data->held_count / 2 + 1});
 		if (result < 0)
 			return result;
 	}
@@ -79,7 +79,7 @@ int deferred_chain(struct perfdata *data, const struct record *record)
 		.cookie = rest.body[0],
 		.user = rest.body + 2,
 		.user_count = rest.body[1],
-		.most = SIZE_MAX,
+		.max = SIZE_MAX,
 	};
 	return deliver_selected(data, &selection);
 }
@@ -88,5 +88,5 @@ int deferred_flush(struct perfdata *data, int32_t tid)
 {
 	if (!data->held_count)
 		return 0;
-	return deliver_selected(data, &(struct selection){.tid = tid, .most = SIZE_MAX});
+	return deliver_selected(data, &(struct selection){.tid = tid, .max = SIZE_MAX});
 }

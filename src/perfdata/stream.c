@@ -217,7 +217,7 @@ static int take_compressed(struct perfdata *data, struct stream *stream, const u
 	if (header.type == USER_COMPRESSED2)
 		size = start + (size_t)bytes_load64(record + 8);
 	if (!stream->has_plain) {
-		window_init(&stream->plain, -1, 0, stream->window.most);
+		window_init(&stream->plain, -1, 0, stream->window.max);
 		stream->has_plain = true;
 	}
 	struct unpack_input input = {record + start, size - start, 0};

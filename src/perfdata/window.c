@@ -21,11 +21,11 @@
 #define MAP_BEHIND (8ull << 20) /* bytes that are not needed here any more, but may be by who got them */
 #define MAP_MAX (96ull << 20) /* more bytes of the map are given back although they will be needed */
 
-void window_init(struct window *window, int fd, uint64_t start, size_t most)
+void window_init(struct window *window, int fd, uint64_t start, size_t max)
 {
 	*window = (struct window){
 		.size = RING_MIN,
-		.most = most < RING_MIN ? RING_MIN : most,
+		.max = max < RING_MIN ? RING_MIN : max,
 		.start = start,
 		.end = start,
 		.waiting = UINT64_MAX,
@@ -188,7 +188,7 @@ static bool spill(struct window *window, uint64_t from, uint64_t to)
 uint8_t *window_room(struct window *window, size_t *ret_room)
 {
 	uint64_t from = window->needed > window->start ? window->needed : window->start;
-	while (window->end + STEP - from > window->size && window->size < window->most)
+	while (window->end + STEP - from > window->size && window->size < window->max)
 		grow(window);
 	for (;;) {
 		size_t index = (size_t)window->end & (window->size - 1);

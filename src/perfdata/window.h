@@ -19,7 +19,7 @@
 struct window {
 	uint8_t *ring;
 	size_t size; /* of the ring, a power of two */
-	size_t most; /* that the ring may grow to */
+	size_t max; /* that the ring may grow to */
 	uint64_t start, end; /* offsets of the bytes in the ring */
 	uint64_t waiting; /* first record that is not read yet; UINT64_MAX: none */
 	uint64_t needed; /* bytes before this offset are not needed any more */
@@ -38,7 +38,7 @@ struct window {
 int window_temporary(void);
 
 /* `fd` is a file whose offsets are the window's, or -1. It is not closed by the window. */
-void window_init(struct window *window, int fd, uint64_t start, size_t most);
+void window_init(struct window *window, int fd, uint64_t start, size_t max);
 void window_release(struct window *window);
 
 /* Maps the file of the window, if it is one that can be mapped. Before anything was read. */

@@ -22,7 +22,7 @@ void hot_functions_clear(struct hot_functions *hot_functions)
 {
 	for (size_t i = 0; i < hot_functions->count; i++) {
 		struct hot_function *row = &hot_functions->rows[i];
-		row->self = row->user_self = row->total = row->most = 0;
+		row->self = row->user_self = row->total = row->max = 0;
 		row->process_count = 0;
 	}
 	hot_functions->share_count = 0;
@@ -88,8 +88,8 @@ static void add_share(struct hot_functions *hot_functions, uint32_t at, uint32_t
 	}
 	int64_t *total = &hot_functions->shares[i].total;
 	*total = weight_add(*total, weight);
-	if (*total > row->most || row->process_count == 1) {
-		row->most = *total;
+	if (*total > row->max || row->process_count == 1) {
+		row->max = *total;
 		row->process = process;
 	}
 }

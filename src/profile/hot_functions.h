@@ -17,7 +17,7 @@ struct hot_function {
 	uint64_t last_sample; /* that was counted in `total` */
 	uint32_t process; /* that has the most of `total` */
 	uint32_t process_count; /* that have some of it */
-	int64_t most; /* what that one has */
+	int64_t max; /* what that one has */
 };
 
 struct hot_function_process {

@@ -105,7 +105,7 @@ static void counted_advice(struct buf *out, uint64_t count, const char *one, con
 	buf_printf(out, ": %s\n", advice);
 }
 
-void quality_advice(const struct quality *quality, const struct strpool *strings, size_t most, struct buf *out)
+void quality_advice(const struct quality *quality, const struct strpool *strings, size_t max, struct buf *out)
 {
 	counted_advice(out, quality->lost, "sample lost", "samples lost", strpool_text(strings, quality->lost_advice));
 	counted_advice(out, quality->lost_records, RECORD_LOST, RECORDS_LOST,
@@ -120,7 +120,7 @@ void quality_advice(const struct quality *quality, const struct strpool *strings
 		if (quality->modules[i].advice)
 			modules[count++] = quality->modules[i];
 	qsort(modules, count, sizeof *modules, more_frames_first);
-	for (size_t i = 0; i < count && i < most; i++) {
+	for (size_t i = 0; i < count && i < max; i++) {
 		buf_str(out, last_part(strpool_text(strings, modules[i].module)));
 		buf_str(out, ", ");
 		text_count(out, modules[i].frames, "frame", "frames");

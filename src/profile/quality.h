@@ -46,11 +46,11 @@ void quality_add(struct quality *quality, const struct quality *from);
  */
 void quality_line(const struct quality *quality, const struct strpool *strings, struct buf *out);
 /*
- * What would make the profile better, as far as it is known, a line each: "3 truncated stacks: …", and for the `most`
+ * What would make the profile better, as far as it is known, a line each: "3 truncated stacks: …", and for the `max`
  * modules with the most frames without a symbol "libfoo.so, 38 frames without a symbol: stripped; …". Every line ends
  * with a newline.
  */
 #define QUALITY_ADVICE_MAX 3 /* modules that outputs name */
-void quality_advice(const struct quality *quality, const struct strpool *strings, size_t most, struct buf *out);
+void quality_advice(const struct quality *quality, const struct strpool *strings, size_t max, struct buf *out);
 
 #endif

@@ -143,10 +143,10 @@ void adjust_false_discovery(double *p, size_t count)
 		if (p[i] >= 0)
 			order[family++] = i;
 	qsort_r(order, family, sizeof *order, by_value, p);
-	double least = 1;
+	double min = 1;
 	for (size_t rank = family; rank > 0; rank--) {
 		double *value = &p[order[rank - 1]];
-		least = fmin(least, *value * (double)family / (double)rank);
-		*value = least;
+		min = fmin(min, *value * (double)family / (double)rank);
+		*value = min;
 	}
 }

@@ -146,13 +146,13 @@ static int shape_events(struct recorder *recorder, struct opening *opening, stru
 		.enable_on_exec = recorder->on_exec,
 		.switches = options->events->switches,
 	};
-	if (shape->frequency > limits->most_frequency && !shape->period) {
+	if (shape->frequency > limits->max_frequency && !shape->period) {
 		recorder_note(recorder,
 			      "%" PRIu64 " Hz instead of %" PRIu64
 			      ": kernel.perf_event_max_sample_rate; as root: sysctl "
 			      "kernel.perf_event_max_sample_rate=%" PRIu64,
-			      limits->most_frequency, shape->frequency, shape->frequency);
-		shape->frequency = limits->most_frequency;
+			      limits->max_frequency, shape->frequency, shape->frequency);
+		shape->frequency = limits->max_frequency;
 	}
 	if (shape->call_graph == CALL_GRAPH_LBR) {
 		struct perf_event_attr attr = recorder->options.events->items[0].attr;
@@ -354,7 +354,7 @@ static int open_rings(struct recorder *recorder, struct opening *opening, struct
 		.events = recorder->options.events,
 		.shape = opening->shape,
 		.derives = profile_types_needs(recorder->options.types) & TYPE_DERIVED,
-		.most = memory_limit_read("").left / 4,
+		.max_bytes = memory_limit_read("").left / 4,
 	};
 	int result = ring_source_open(&recorder->rings, &recorder->ring_options, err);
 	struct system system = system_this();

@@ -195,16 +195,16 @@ static bool read_registers(struct sleepers *sleepers, struct sleeper *sleeper)
 }
 
 /* Page by page: the stack may end sooner. */
-static void read_user_stack(struct sleepers *sleepers, struct sleeper *sleeper, uint32_t most)
+static void read_user_stack(struct sleepers *sleepers, struct sleeper *sleeper, uint32_t max)
 {
 	struct iovec pages[PAGES_MAX];
 	size_t wanted = 0, count = 0;
 	uint64_t at = sleeper->registers[ARCH_AT_SP];
-	if (!at || sleepers->bytes.size + most > HELD_MAX)
+	if (!at || sleepers->bytes.size + max > HELD_MAX)
 		return;
-	for (; wanted < most && count < PAGES_MAX; count++) {
+	for (; wanted < max && count < PAGES_MAX; count++) {
 		size_t size = PAGE - at % PAGE;
-		size = size < most - wanted ? size : most - wanted;
+		size = size < max - wanted ? size : max - wanted;
 		pages[count] = (struct iovec){.iov_base = (void *)(uintptr_t)at, .iov_len = size};
 		wanted += size;
 		at += size;

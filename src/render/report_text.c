@@ -335,7 +335,7 @@ static void write_table(const struct report *report, const struct function_table
 }
 
 /* Levels of a tree that are drawn: on a terminal names must have room, else only endless recursion needs a limit. */
-static uint32_t most_levels(const struct report *report)
+static uint32_t max_levels(const struct report *report)
 {
 	int room = (report->width - 2 * (PERCENT_COLUMNS + 2) - 2 * NAME_COLUMNS) / LEVEL_COLUMNS;
 	return !report->width ? MAX_LEVELS : room > 8 ? (uint32_t)room : 8;
@@ -348,11 +348,11 @@ static uint32_t most_levels(const struct report *report)
 static size_t add_branches(struct buf *out, const struct report *report, const struct tree_line *line, bool *open)
 {
 	struct buf text CLEANUP_BUF = {0};
-	uint32_t from = 1, most = most_levels(report);
+	uint32_t from = 1, max = max_levels(report);
 	if (!line->chained)
 		open[line->level] = !line->last;
-	if (line->level > most) {
-		from = line->level - most / 2;
+	if (line->level > max) {
+		from = line->level - max / 2;
 		buf_printf(&text, "(%u) ", line->level);
 	}
 	for (uint32_t level = from; level <= line->level; level++) {
@@ -377,8 +377,8 @@ static void add_tree_name(struct buf *out, const struct report *report, const st
 	}
 	if (!line->remainder) {
 		const struct tree_label *label = &tree->labels[tree->label[line->node]];
-		size_t width = (size_t)report->width, least = 16;
-		size_t columns = !width ? 0 : width > used + least ? width - used : least;
+		size_t width = (size_t)report->width, min = 16;
+		size_t columns = !width ? 0 : width > used + min ? width - used : min;
 		screen_name(out, label->text, label->length, columns);
 		if (line->hidden)
 			buf_str(out, "  ");

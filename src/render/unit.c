@@ -21,11 +21,11 @@ static const struct unit_step *steps_of(const char *unit)
 	return !strcmp(unit, "ns") ? time_steps : !strcmp(unit, "bytes") ? byte_steps : NULL;
 }
 
-/* The largest step of which `value` is at least `least` times the size. */
-static const struct unit_step *step_for(const struct unit_step *steps, double value, double least)
+/* The largest step of which `value` is at least `min` times the size. */
+static const struct unit_step *step_for(const struct unit_step *steps, double value, double min)
 {
 	const struct unit_step *step = steps;
-	while (step[1].name && fabs(value) >= least * step[1].size)
+	while (step[1].name && fabs(value) >= min * step[1].size)
 		step++;
 	return step;
 }

@@ -109,13 +109,13 @@ static void read_lines(struct reading *reading, struct function *function, uint6
 	reading->debug = NULL;
 	if (!cursor_copy(&cursor, &header, sizeof header) || header.address != address)
 		return;
-	size_t most = cursor_left(&cursor) / (sizeof(struct debug_entry) + 1);
-	most = header.count < most ? header.count : most;
-	most = most < UINT32_MAX ? most : UINT32_MAX;
-	struct line *lines = arena_alloc(&reading->dump->arena, (most + 1) * sizeof *lines, _Alignof(struct line));
+	size_t max = cursor_left(&cursor) / (sizeof(struct debug_entry) + 1);
+	max = header.count < max ? header.count : max;
+	max = max < UINT32_MAX ? max : UINT32_MAX;
+	struct line *lines = arena_alloc(&reading->dump->arena, (max + 1) * sizeof *lines, _Alignof(struct line));
 	const char *file = NULL;
 	uint32_t count = 0;
-	for (size_t i = 0; i < most; i++) {
+	for (size_t i = 0; i < max; i++) {
 		struct debug_entry entry;
 		const char *name = cursor_copy(&cursor, &entry, sizeof entry) ? cursor_string(&cursor) : NULL;
 		if (!name)

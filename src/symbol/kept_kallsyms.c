@@ -148,8 +148,8 @@ bool kept_kallsyms_find(const struct kept_kallsyms *kept, uint64_t address, stru
 {
 	size_t next = BISECT(kept->header->function_count, i, kept->functions[i].start <= address);
 	const struct kept_function *found = next ? &kept->functions[next - 1] : NULL;
-	uint64_t most = kept->header->name_bytes;
-	if (!found || address >= found->end || found->name >= most || found->module >= most)
+	uint64_t max = kept->header->name_bytes;
+	if (!found || address >= found->end || found->name >= max || found->module >= max)
 		return false;
 	*ret_function = (struct kallsyms_function){
 		.start = found->start,

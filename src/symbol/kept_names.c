@@ -119,10 +119,10 @@ static struct symbol_frame frame_of(const struct names *names, const struct kept
 	};
 }
 
-size_t names_find(const struct names *names, uint64_t address, struct symbol_frame *frames, size_t most)
+size_t names_find(const struct names *names, uint64_t address, struct symbol_frame *frames, size_t max)
 {
 	const struct kept_entry *entry = find_entry(names, address);
-	size_t count = !entry ? 0 : entry->count < most ? entry->count : most;
+	size_t count = !entry ? 0 : entry->count < max ? entry->count : max;
 	for (size_t i = 0; i < count; i++)
 		frames[i] = frame_of(names, &names->frames[entry->first + i]);
 	return count;

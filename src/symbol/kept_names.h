@@ -28,6 +28,6 @@ void names_keep(struct cache *cache, const struct names_key *key, const struct n
 struct names *names_open(struct cache *cache, const struct names_key *key);
 void names_close(struct names *names);
 /* As symbols_find(). The texts stay until names_close(). */
-size_t names_find(const struct names *names, uint64_t address, struct symbol_frame *frames, size_t most);
+size_t names_find(const struct names *names, uint64_t address, struct symbol_frame *frames, size_t max);
 
 #endif

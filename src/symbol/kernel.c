@@ -316,16 +316,16 @@ static const char *find_name(struct kernel *kernel, uint64_t address, const char
 	return function.name;
 }
 
-size_t kernel_find(struct kernel *kernel, uint64_t address, struct symbol_frame *frames, size_t most,
+size_t kernel_find(struct kernel *kernel, uint64_t address, struct symbol_frame *frames, size_t max,
 		   const char **ret_module)
 {
-	if (!kernel || !most)
+	if (!kernel || !max)
 		return 0;
 	uint64_t start = 0;
 	const char *module = PROPER, *name = find_name(kernel, address, &module, &start);
 	size_t count = 0;
 	if (kernel->vmlinux && !strcmp(module, PROPER))
-		count = symbols_find(kernel->vmlinux, address - kernel->vmlinux_shift, frames, most);
+		count = symbols_find(kernel->vmlinux, address - kernel->vmlinux_shift, frames, max);
 	if (!count && name) {
 		frames[0] = (struct symbol_frame){.name = name};
 		count = 1;

@@ -53,7 +53,7 @@ void kernel_add(struct kernel *kernel, uint64_t start, uint64_t size, const char
  * As symbols_find(), with run-time addresses. `ret_module` (may be NULL) becomes "[kernel.kallsyms]", "[module]", or
  * for what kernel_add() added its own name, as perf shows them. Strings stay until kernel_close(). Thread-safe.
  */
-size_t kernel_find(struct kernel *kernel, uint64_t address, struct symbol_frame *frames, size_t most,
+size_t kernel_find(struct kernel *kernel, uint64_t address, struct symbol_frame *frames, size_t max,
 		   const char **ret_module);
 
 #endif

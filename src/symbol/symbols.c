@@ -304,7 +304,7 @@ static const char *table_name(struct symbols *symbols, uint64_t address, uint64_
  * The symbol table names the function itself, as perf and llvm-symbolizer do: it knows foo.cold and aliases, debug
  * information only what the source says. What was inlined into it is known to debug information alone.
  */
-static size_t find_with_dwarf(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t most)
+static size_t find_with_dwarf(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t max)
 {
 	struct dwarf_frame found[FRAMES_MAX];
 	size_t count = dwarf_find(symbols->dwarf, address, found, FRAMES_MAX);
@@ -314,7 +314,7 @@ static size_t find_with_dwarf(struct symbols *symbols, uint64_t address, struct 
 	size_t first = symbols->options.inlines ? 0 : count - 1, kept = 0;
 	uint64_t start = 0;
 	const char *outer = table_name(symbols, address, &start);
-	for (size_t i = first; i < count && kept < most; i++) {
+	for (size_t i = first; i < count && kept < max; i++) {
 		struct symbol_frame frame = {.inlined = found[i].inlined, .start = start};
 		if (found[i].name)
 			frame.name = shown_name(&symbols->names, found[i].name, false);
@@ -349,10 +349,10 @@ static bool is_entry_point(const struct symbols *symbols, uint64_t address, uint
 	return true;
 }
 
-static size_t find(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t most)
+static size_t find(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t max)
 {
 	make_tables(symbols);
-	size_t count = symbols->dwarf ? find_with_dwarf(symbols, address, frames, most) : 0;
+	size_t count = symbols->dwarf ? find_with_dwarf(symbols, address, frames, max) : 0;
 	if (count)
 		return count;
 	uint64_t start;
@@ -365,12 +365,12 @@ static size_t find(struct symbols *symbols, uint64_t address, struct symbol_fram
 	return 1;
 }
 
-size_t symbols_find(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t most)
+size_t symbols_find(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t max)
 {
-	if (!most)
+	if (!max)
 		return 0;
 	reading_begin(&symbols->reading);
-	size_t count = find(symbols, address, frames, most);
+	size_t count = find(symbols, address, frames, max);
 	reading_end();
 	return count;
 }

@@ -71,6 +71,6 @@ bool symbols_fetch(struct symbols *symbols, struct debuginfod *client, struct er
  * Fills frames innermost first; returns 0 when nothing is known. `address` is in the file's virtual address space,
  * already minus one for return addresses. Thread-safe.
  */
-size_t symbols_find(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t most);
+size_t symbols_find(struct symbols *symbols, uint64_t address, struct symbol_frame *frames, size_t max);
 
 #endif

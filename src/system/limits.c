@@ -27,6 +27,6 @@ struct capture_limits capture_limits_read(void)
 	limits.kernel_samples = limits.privileged || paranoid < 2;
 	limits.whole_system = limits.privileged || paranoid < 1;
 	limits.tracepoints = limits.privileged || paranoid < 0;
-	limits.most_frequency = rate > 0 ? (uint64_t)rate : 1;
+	limits.max_frequency = rate > 0 ? (uint64_t)rate : 1;
 	return limits;
 }

@@ -11,7 +11,7 @@ struct capture_limits {
 	bool privileged; /* CAP_PERFMON or CAP_SYS_ADMIN: paranoid does not matter */
 	bool kernel_samples, whole_system;
 	bool tracepoints; /* those of the kernel, with their data */
-	uint64_t most_frequency; /* kernel.perf_event_max_sample_rate */
+	uint64_t max_frequency; /* kernel.perf_event_max_sample_rate */
 };
 
 struct capture_limits capture_limits_read(void);

@@ -267,7 +267,7 @@ void cfi_read(struct cfi *cfi, const struct cfi_section *section)
 /* --- order --- */
 
 /* By 11 bits a pass, lowest first: three passes for any real file, where comparing would take 17. */
-static void radix_sort(struct cfi_function *functions, size_t count, uint64_t least, uint64_t span)
+static void radix_sort(struct cfi_function *functions, size_t count, uint64_t min, uint64_t span)
 {
 	enum { BITS = 11, BUCKETS = 1 << BITS };
 	CLEANUP_FREE struct cfi_function *spare = mem_alloc(count * sizeof *spare);
@@ -275,14 +275,14 @@ static void radix_sort(struct cfi_function *functions, size_t count, uint64_t le
 	for (unsigned shift = 0; shift < 64 && span >> shift; shift += BITS) {
 		size_t at[BUCKETS] = {0}, sum = 0;
 		for (size_t i = 0; i < count; i++)
-			at[(from[i].start - least) >> shift & (BUCKETS - 1)]++;
+			at[(from[i].start - min) >> shift & (BUCKETS - 1)]++;
 		for (size_t i = 0; i < BUCKETS; i++) {
 			size_t here = at[i];
 			at[i] = sum;
 			sum += here;
 		}
 		for (size_t i = 0; i < count; i++)
-			to[at[(from[i].start - least) >> shift & (BUCKETS - 1)]++] = from[i];
+			to[at[(from[i].start - min) >> shift & (BUCKETS - 1)]++] = from[i];
 		struct cfi_function *swap = from;
 		from = to;
 		to = swap;
@@ -293,16 +293,16 @@ static void radix_sort(struct cfi_function *functions, size_t count, uint64_t le
 
 void cfi_sort(struct cfi *cfi)
 {
-	uint64_t least = UINT64_MAX, most = 0;
+	uint64_t min = UINT64_MAX, max = 0;
 	bool sorted = true;
 	for (size_t i = 0; i < cfi->function_count; i++) {
 		uint64_t start = cfi->functions[i].start;
-		sorted = sorted && start >= most;
-		least = start < least ? start : least;
-		most = start > most ? start : most;
+		sorted = sorted && start >= max;
+		min = start < min ? start : min;
+		max = start > max ? start : max;
 	}
 	if (!sorted)
-		radix_sort(cfi->functions, cfi->function_count, least, most - least);
+		radix_sort(cfi->functions, cfi->function_count, min, max - min);
 }
 
 void cfi_merge(struct cfi *cfi, size_t sorted)

@@ -210,8 +210,8 @@ static bool follow_table(struct derive_function *function, uint64_t table, bool 
 	const struct derive *derive = function->derive;
 	size_t size = 0, i;
 	const uint8_t *bytes = derive->bytes_at ? derive->bytes_at(derive->context, table, &size) : NULL;
-	uint64_t most = bytes_before_next(derive, table);
-	size_t count = bytes ? (size < most ? size : most) / (wide ? 8 : 4) : 0;
+	uint64_t max = bytes_before_next(derive, table);
+	size_t count = bytes ? (size < max ? size : max) / (wide ? 8 : 4) : 0;
 	uint32_t index, last = function->entry;
 	for (i = 0; i < count && i < TABLE_MAX && spend(function, 1); i++) {
 		uint64_t address = (uint64_t)table_entry(bytes, i, wide) + (wide ? 0 : table);

@@ -78,7 +78,7 @@ enum unwind_end {
 	UNWIND_NO_TABLE, /* code without table whose frame pointer leads nowhere */
 	UNWIND_NO_CODE, /* a return address outside all code */
 	UNWIND_BAD_RULE, /* a rule that cannot be followed */
-	UNWIND_TOO_DEEP, /* `most` addresses were not enough */
+	UNWIND_TOO_DEEP, /* `max` addresses were not enough */
 	UNWIND_LOOP, /* the stack pointer did not move up */
 	UNWIND_OTHER_STACK, /* the frames before are on another stack, of which there is no copy */
 };
@@ -89,7 +89,7 @@ enum unwind_end {
  * and for those above a signal frame, which `exact` (may be NULL, one bool per address) says.
  */
 size_t unwind_stack(const struct unwind_space *space, const struct unwind_registers *registers, uint64_t *addresses,
-		    bool *exact, size_t most, enum unwind_end *ret_end);
+		    bool *exact, size_t max, enum unwind_end *ret_end);
 
 /*
  * One frame up: `registers` become those of the caller, and `exact` (in: whether ip is an instruction's own address,

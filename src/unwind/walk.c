@@ -379,7 +379,7 @@ static bool is_new_thread(const struct unwind_space *space, const struct unwind_
 }
 
 size_t unwind_stack(const struct unwind_space *space, const struct unwind_registers *registers, uint64_t *addresses,
-		    bool *exact, size_t most, enum unwind_end *ret_end)
+		    bool *exact, size_t max, enum unwind_end *ret_end)
 {
 	struct walk walk = {.space = space, .registers = *registers, .exact = true, .end = UNWIND_NO_CODE};
 	if (registers->known >> GO_REGISTER & 1)
@@ -387,7 +387,7 @@ size_t unwind_stack(const struct unwind_space *space, const struct unwind_regist
 	size_t count = 0;
 	bool more = find_place(&walk);
 	do {
-		if (count == most) {
+		if (count == max) {
 			walk.end = UNWIND_TOO_DEEP;
 			break;
 		}

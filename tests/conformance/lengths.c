@@ -8,12 +8,12 @@
 
 enum { SHOWN_MAX = 20 };
 
-static size_t parse_bytes(const char *text, uint8_t *bytes, size_t most)
+static size_t parse_bytes(const char *text, uint8_t *bytes, size_t max)
 {
 	size_t count = 0;
 	unsigned value;
 	int used;
-	while (count < most && sscanf(text, "%2x %n", &value, &used) == 1 && used >= 3) {
+	while (count < max && sscanf(text, "%2x %n", &value, &used) == 1 && used >= 3) {
 		bytes[count++] = (uint8_t)value;
 		text += used;
 	}

@@ -19,15 +19,15 @@ static struct elf_file *find_split(void *context, const char *directory, const c
 }
 
 /* An answer's strings are read to their ends. */
-static void read_answer(const struct dwarf_frame *frames, size_t count, size_t most)
+static void read_answer(const struct dwarf_frame *frames, size_t count, size_t max)
 {
 	size_t length = 0;
-	if (count > most)
+	if (count > max)
 		abort();
 	for (size_t i = 0; i < count; i++) {
 		length += frames[i].name ? strlen(frames[i].name) : 0;
 		length += frames[i].file ? strlen(frames[i].file) : 0;
-		if (frames[i].inlined && i + 1 == count && count < most)
+		if (frames[i].inlined && i + 1 == count && count < max)
 			abort();
 	}
 	if (length > SIZE_MAX / 2)

@@ -187,10 +187,10 @@ struct seen {
 	uint64_t lost_total, lost_of[LOST_OTHERS + 1];
 };
 
-static inline void keep(void *out, size_t most, const void *bytes, size_t size)
+static inline void keep(void *out, size_t max, const void *bytes, size_t size)
 {
 	if (size)
-		memcpy(out, bytes, size < most ? size : most);
+		memcpy(out, bytes, size < max ? size : max);
 }
 
 static inline int seen_sample(struct seen *seen, const struct event_sample *sample)

@@ -64,7 +64,7 @@ static void compare_part(const struct unwind_table *table, const struct bpf_part
 	}
 }
 
-static void compare(const char *path, uint32_t most_words)
+static void compare(const char *path, uint32_t max_words)
 {
 	struct unwind_table *table = table_of(path);
 	if (!table)
@@ -73,14 +73,14 @@ static void compare(const char *path, uint32_t most_words)
 	uint32_t *slab = calloc(LAYOUT_SLAB_WORDS + AT, sizeof *slab), page = 0;
 	struct bpf_part_plan plan;
 	size_t parts = 0;
-	for (; bpf_part_plan(table, page, most_words, &plan); page += plan.pages) {
+	for (; bpf_part_plan(table, page, max_words, &plan); page += plan.pages) {
 		struct layout_part part = bpf_part_write(table, &plan, AT, slab + AT);
-		assert_true(plan.words <= most_words);
+		assert_true(plan.words <= max_words);
 		compare_part(table, &plan, &part, slab);
 		parts++;
 	}
 	assert_int_equal(page, table->rows.pages);
-	assert_true(most_words == LAYOUT_SLAB_WORDS || parts > 1);
+	assert_true(max_words == LAYOUT_SLAB_WORDS || parts > 1);
 	free(slab);
 	unwind_table_free(table);
 }

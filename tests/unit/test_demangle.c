@@ -141,7 +141,7 @@ static void check_balance(const char *text, const char *from)
 }
 
 /* Every name that c++filt knows, and the short forms of them all. */
-static void check_all(const char *list, size_t least)
+static void check_all(const char *list, size_t min)
 {
 	CLEANUP_BUF struct buf command = {0}, shorter = {0};
 	buf_printf(&command, "%s | c++filt", list);
@@ -158,7 +158,7 @@ static void check_all(const char *list, size_t least)
 			check_balance(shorter.data, expected);
 		}
 	}
-	assert_true(seen >= least);
+	assert_true(seen >= min);
 	buf_release(&raw);
 	buf_release(&text);
 }

@@ -103,12 +103,12 @@ static uint64_t least_memory(unsigned cpus)
 {
 	struct engine_facts facts = good();
 	facts.cpus = cpus;
-	uint64_t step = (uint64_t)1 << 40, least = 0;
+	uint64_t step = (uint64_t)1 << 40, min = 0;
 	for (; step; step /= 2) {
-		facts.memory_left = least + step - 1;
-		least += engine_memory_suffices(&facts) ? 0 : step;
+		facts.memory_left = min + step - 1;
+		min += engine_memory_suffices(&facts) ? 0 : step;
 	}
-	return least;
+	return min;
 }
 
 static void each_cpu_needs_what_its_elements_of_maps_take(void **state)

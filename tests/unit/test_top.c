@@ -354,7 +354,7 @@ static void the_load_is_of_the_time_that_was_read(void **state)
 	assert_float_equal(top_meter_add(&meter, 0.25, 4 * second, 4 * second), 2, 1e-9);
 	assert_float_equal(top_meter_add(&meter, 0.25, 5 * second, 5 * second), 0.5, 1e-9);
 	/* 100 samples at 99 Hz in a second are no more than one CPU. */
-	meter.most = 1;
+	meter.max = 1;
 	assert_float_equal(top_meter_add(&meter, 100.0 / 99, 6 * second, 6 * second), 1, 1e-9);
 }
 

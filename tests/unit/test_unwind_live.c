@@ -145,10 +145,10 @@ static __attribute__((noinline)) void compare_here(struct stack stack)
 	_Unwind_Backtrace(take_frame, &theirs);
 }
 
-static void check_same(size_t least)
+static void check_same(size_t min)
 {
 	assert_int_equal(ours.end, UNWIND_COMPLETE);
-	assert_true(ours.count >= least);
+	assert_true(ours.count >= min);
 	assert_int_equal(ours.count, theirs.count);
 	for (size_t i = 1; i < ours.count; i++) {
 		assert_int_equal(ours.addresses[i], theirs.addresses[i]);
@@ -321,7 +321,7 @@ static __attribute__((noinline)) void step_through(void (*body)(void))
 	__asm__ volatile("nop; nop" ::: "memory");
 }
 
-static void check_steps(void (*body)(void), size_t least)
+static void check_steps(void (*body)(void), size_t min)
 {
 	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO}, before;
 	stepper.stack = own_stack();
@@ -337,7 +337,7 @@ static void check_steps(void (*body)(void), size_t least)
 			 stepper.steps, (unsigned long long)stepper.first_wrong,
 			 (unsigned long long)(stepper.first_wrong - place.bias), (int)stepper.first_end);
 	}
-	assert_true(stepper.steps >= least);
+	assert_true(stepper.steps >= min);
 }
 
 static void sort_and_print(void)

@@ -535,8 +535,8 @@ static void two_byte_meaning(const struct decoder *d, uint64_t next, struct inst
 
 bool decode_x86_64(const uint8_t *code, size_t size, uint64_t address, struct instruction *ret_instruction)
 {
-	size_t most = size < INSTRUCTION_BYTES_MAX ? size : INSTRUCTION_BYTES_MAX;
-	struct decoder d = {.at = code, .end = code + most};
+	size_t max = size < INSTRUCTION_BYTES_MAX ? size : INSTRUCTION_BYTES_MAX;
+	struct decoder d = {.at = code, .end = code + max};
 	if (!take_opcode(&d) || !take_operands(&d))
 		return false;
 	struct instruction out = {.length = (uint8_t)(d.at - code),

@@ -29,8 +29,8 @@ bool record_coverage_is_low(const struct record_run *run, const struct record_co
 	if (coverage->due <= 0)
 		return false;
 	bool kernel = coverage->extent.user_only && !misses_threads(run, coverage);
-	double least = extent_coverage_min(kernel) * coverage->due;
-	return (double)run->result.last.samples < least - CHANCE * sqrt(least);
+	double min = extent_coverage_min(kernel) * coverage->due;
+	return (double)run->result.last.samples < min - CHANCE * sqrt(min);
 }
 
 /* Two digits are enough. */

@@ -32,9 +32,9 @@ static const enum call_graph call_graphs[] = {CALL_GRAPH_DWARF, CALL_GRAPH_DWARF
 #define FIELD(field) offsetof(struct record_options, field)
 #define TEXT(text, field, value) .name = text, .type = OPTION_STRING, .offset = FIELD(field), .argument = value
 #define LIST(text, field, value) .name = text, .type = OPTION_LIST, .offset = FIELD(field), .argument = value
-#define WHOLE(text, field, value, least, most)                                                                         \
+#define WHOLE(text, field, value, low, high)                                                                           \
 	.name = text, .type = OPTION_INT, .offset = FIELD(field), .size = sizeof(((struct record_options *)0)->field), \
-	.argument = value, .min = least, .max = most
+	.argument = value, .min = low, .max = high
 const struct option_row record_rows[] = {
 	{.type = OPTION_HEADING, .help = "What to record"},
 	{LIST("type", types, "TYPE"), .letter = 't',
@@ -78,7 +78,7 @@ const struct option_row record_rows[] = {
 	 .clash = "wick does not record data addresses, as perf record -d does; omit the option",
 	 .help = "Stop after SECONDS. A command that is still running is terminated. Default: $DURATION, or until "
 		 "the target ends or Ctrl-C is pressed."},
-	{WHOLE("freq", capture.frequency, "HZ", 1, 1e6), .letter = 'F', .most = "max",
+	{WHOLE("freq", capture.frequency, "HZ", 1, 1e6), .letter = 'F', .max_word = "max",
 	 .help = "Samples per second, per CPU; or max. Default: $SAMPLING_FREQ, or 99."},
 	{WHOLE("period", capture.period, "COUNT", 1, 1e15), .letter = 'c',
 	 .help = "Take a sample every COUNT events, instead of at a frequency."},

@@ -49,11 +49,11 @@ void top_draw_title(struct top_drawing *d)
 static void add_spark(struct buf *out, const double *values, size_t count)
 {
 	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	double most = 0;
+	double max = 0;
 	for (size_t i = 0; i < count; i++)
-		most = fmax(most, values[i]);
+		max = fmax(max, values[i]);
 	for (size_t i = 0; i < count; i++) {
-		int height = most > 0 ? (int)(values[i] / most * 7.999) : 0;
+		int height = max > 0 ? (int)(values[i] / max * 7.999) : 0;
 		buf_str(out, eighths[height < 0 ? 0 : height > 7 ? 7 : height]);
 	}
 }

@@ -4,7 +4,7 @@
 /* Samples are taken at a whole number of times, so that there may be one too many. */
 static double bounded(const struct top_meter *meter, double rate)
 {
-	return meter->most > 0 && rate > meter->most ? meter->most : rate;
+	return meter->max > 0 && rate > meter->max ? meter->max : rate;
 }
 
 double top_meter_add(struct top_meter *meter, double amount, uint64_t until, uint64_t now)

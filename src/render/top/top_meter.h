@@ -13,7 +13,7 @@ struct top_meter {
 	double pending; /* that came since */
 	double rate; /* per second */
 	bool known; /* `rate` is of a whole interval */
-	double most; /* that can be; 0: any */
+	double max; /* that can be; 0: any */
 };
 
 /*
