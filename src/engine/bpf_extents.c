@@ -5,17 +5,17 @@
 
 #include <string.h>
 
-void extents_init(struct extents *extents, uint32_t room)
+void bpf_extents_init(struct bpf_extents *extents, uint32_t room)
 {
-	*extents = (struct extents){.room = room};
+	*extents = (struct bpf_extents){.room = room};
 }
 
-void extents_release(struct extents *extents)
+void bpf_extents_release(struct bpf_extents *extents)
 {
 	free(extents->taken);
 }
 
-uint32_t extents_take(struct extents *extents, uint32_t size)
+uint32_t bpf_extents_take(struct bpf_extents *extents, uint32_t size)
 {
 	uint32_t free_from = 0;
 	size_t at = 0;
@@ -25,15 +25,15 @@ uint32_t extents_take(struct extents *extents, uint32_t size)
 		free_from = extents->taken[at].start + extents->taken[at].size;
 	}
 	if (at == extents->count && extents->room - free_from < size)
-		return EXTENT_NONE;
+		return BPF_EXTENT_NONE;
 	MEM_ROOM(extents->taken, extents->count, extents->capacity);
 	memmove(extents->taken + at + 1, extents->taken + at, (extents->count - at) * sizeof *extents->taken);
 	extents->count++;
-	extents->taken[at] = (struct extent){free_from, size};
+	extents->taken[at] = (struct bpf_extent){free_from, size};
 	return free_from;
 }
 
-void extents_give(struct extents *extents, uint32_t start)
+void bpf_extents_give(struct bpf_extents *extents, uint32_t start)
 {
 	size_t at = BISECT(extents->count, i, extents->taken[i].start < start);
 	if (at == extents->count || extents->taken[at].start != start)

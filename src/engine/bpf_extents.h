@@ -4,23 +4,23 @@
 
 #include "base/mem.h"
 
-#define EXTENT_NONE UINT32_MAX
+#define BPF_EXTENT_NONE UINT32_MAX
 
-struct extent {
+struct bpf_extent {
 	uint32_t start, size;
 };
 
-struct extents {
+struct bpf_extents {
 	uint32_t room;
-	struct extent *taken; /* sorted */
+	struct bpf_extent *taken; /* sorted */
 	size_t count, capacity;
 };
 
-void extents_init(struct extents *extents, uint32_t room);
-void extents_release(struct extents *extents);
+void bpf_extents_init(struct bpf_extents *extents, uint32_t room);
+void bpf_extents_release(struct bpf_extents *extents);
 /* Where `size` (not 0) begins, or EXTENT_NONE. */
-uint32_t extents_take(struct extents *extents, uint32_t size);
+uint32_t bpf_extents_take(struct bpf_extents *extents, uint32_t size);
 /* Gives back what extents_take() returned. */
-void extents_give(struct extents *extents, uint32_t start);
+void bpf_extents_give(struct bpf_extents *extents, uint32_t start);
 
 #endif

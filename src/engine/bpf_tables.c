@@ -32,7 +32,7 @@ static size_t mapping_bytes(const struct bpf_tables *tables)
 int bpf_tables_open(struct bpf_tables *tables, const struct bpf_maps *maps, struct err *err)
 {
 	*tables = (struct bpf_tables){.maps = *maps};
-	extents_init(&tables->lists, maps->mapping_room);
+	bpf_extents_init(&tables->lists, maps->mapping_room);
 	tables->part_taken = mem_zalloc(LAYOUT_PARTS_MAX, 1);
 	tables->parts = map_array(maps->parts, LAYOUT_PARTS_MAX * sizeof *tables->parts);
 	tables->mappings = map_array(maps->mappings, mapping_bytes(tables));
@@ -45,13 +45,13 @@ void bpf_tables_release(struct bpf_tables *tables)
 {
 	for (size_t i = 0; i < tables->slab_count; i++) {
 		close(tables->slabs[i].fd);
-		extents_release(&tables->slabs[i].words);
+		bpf_extents_release(&tables->slabs[i].words);
 	}
 	if (tables->parts)
 		munmap(tables->parts, page_aligned(LAYOUT_PARTS_MAX * sizeof *tables->parts));
 	if (tables->mappings)
 		munmap(tables->mappings, page_aligned(mapping_bytes(tables)));
-	extents_release(&tables->lists);
+	bpf_extents_release(&tables->lists);
 	free(tables->part_taken);
 	free(tables->slabs);
 	free(tables->waste);
@@ -77,8 +77,8 @@ void bpf_tables_settle(struct bpf_tables *tables)
 		if (waste->kind == WASTE_PART)
 			tables->part_taken[waste->start] = 0;
 		else
-			extents_give(waste->kind == WASTE_LIST ? &tables->lists : &tables->slabs[waste->slab].words,
-				     waste->start);
+			bpf_extents_give(waste->kind == WASTE_LIST ? &tables->lists : &tables->slabs[waste->slab].words,
+					 waste->start);
 	}
 	tables->waste_count = 0;
 }
@@ -106,7 +106,7 @@ static bool add_slab(struct bpf_tables *tables)
 	MEM_ROOM(tables->slabs, tables->slab_count, tables->slab_capacity);
 	struct bpf_slab *slab = &tables->slabs[tables->slab_count++];
 	slab->fd = fd;
-	extents_init(&slab->words, LAYOUT_SLAB_WORDS);
+	bpf_extents_init(&slab->words, LAYOUT_SLAB_WORDS);
 	return true;
 }
 
@@ -114,9 +114,9 @@ static uint32_t take_words(struct bpf_tables *tables, uint32_t words, uint32_t *
 {
 	for (uint32_t i = 0;; i++) {
 		if (i == tables->slab_count && !add_slab(tables))
-			return EXTENT_NONE;
-		uint32_t at = extents_take(&tables->slabs[i].words, words);
-		if (at != EXTENT_NONE) {
+			return BPF_EXTENT_NONE;
+		uint32_t at = bpf_extents_take(&tables->slabs[i].words, words);
+		if (at != BPF_EXTENT_NONE) {
 			*ret_slab = i;
 			return at;
 		}
@@ -130,7 +130,7 @@ static uint32_t take_part(struct bpf_tables *tables)
 			tables->part_taken[i] = 1;
 			return i;
 		}
-	return EXTENT_NONE;
+	return BPF_EXTENT_NONE;
 }
 
 /* Only what is written is mapped, and not for long: it would count as memory of wick. */
@@ -154,12 +154,12 @@ static bool add_part(struct bpf_tables *tables, const struct unwind_table *table
 		     struct bpf_placed *placed)
 {
 	uint32_t slab = 0, at = take_words(tables, plan->words, &slab);
-	if (at == EXTENT_NONE)
+	if (at == BPF_EXTENT_NONE)
 		return false;
 	uint32_t number = take_part(tables);
-	if (number == EXTENT_NONE || !write_part(tables, table, plan, slab, at, number)) {
-		extents_give(&tables->slabs[slab].words, at);
-		if (number != EXTENT_NONE)
+	if (number == BPF_EXTENT_NONE || !write_part(tables, table, plan, slab, at, number)) {
+		bpf_extents_give(&tables->slabs[slab].words, at);
+		if (number != BPF_EXTENT_NONE)
 			tables->part_taken[number] = 0;
 		return false;
 	}
@@ -210,19 +210,19 @@ uint32_t bpf_tables_used(const struct bpf_tables *tables, const struct bpf_place
 bool bpf_tables_set(struct bpf_tables *tables, int32_t pid, const struct layout_mapping *items, size_t count,
 		    uint32_t generation, const struct layout_python *python, struct bpf_list *list)
 {
-	uint32_t first = count && count <= LAYOUT_LIST_MAX ? extents_take(&tables->lists, (uint32_t)count) :
-							     EXTENT_NONE;
+	uint32_t first = count && count <= LAYOUT_LIST_MAX ? bpf_extents_take(&tables->lists, (uint32_t)count) :
+							     BPF_EXTENT_NONE;
 	struct layout_process process = {
 		.first = first, .count = (uint32_t)count, .generation = generation, .used = bpf_tables_now()};
 	struct bpf_list old = *list;
-	if (first == EXTENT_NONE) {
+	if (first == BPF_EXTENT_NONE) {
 		bpf_tables_unset(tables, pid, list);
 		return false;
 	}
 	memcpy(tables->mappings + first, items, count * sizeof *items);
 	process.python = python && !bpf_map_update_elem(tables->maps.pythons, &pid, python, BPF_ANY);
 	if (bpf_map_update_elem(tables->maps.processes, &pid, &process, BPF_ANY)) {
-		extents_give(&tables->lists, first);
+		bpf_extents_give(&tables->lists, first);
 		bpf_tables_unset(tables, pid, list);
 		return false;
 	}

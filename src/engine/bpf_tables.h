@@ -11,7 +11,7 @@
 
 struct bpf_slab {
 	int fd;
-	struct extents words;
+	struct bpf_extents words;
 };
 
 /* A piece of a slab or of the lists, or the number of a part, that becomes free. */
@@ -29,7 +29,7 @@ struct bpf_tables {
 	struct layout_part *parts; /* mapped */
 	uint8_t *part_taken;
 	struct layout_mapping *mappings; /* mapped */
-	struct extents lists;
+	struct bpf_extents lists;
 	struct bpf_waste *waste;
 	size_t waste_count, waste_capacity;
 };

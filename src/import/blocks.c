@@ -13,9 +13,9 @@
 #define LINE_LENGTH_MAX (16u << 20)
 #define LINE_DROPPED "\1" /* what is left of it: a line that no parser knows */
 
-void blocks_init(struct blocks *blocks, struct source *source)
+void blocks_init(struct blocks *blocks, struct text_input *input)
 {
-	*blocks = (struct blocks){.source = source};
+	*blocks = (struct blocks){.input = input};
 	pthread_mutex_init(&blocks->lock, NULL);
 	pthread_cond_init(&blocks->changed, NULL);
 }
@@ -53,7 +53,7 @@ static void read_up_to(struct blocks *blocks, struct block *block, size_t size)
 	reserve(block, size);
 	while (block->size < size && !blocks->ended) {
 		ssize_t got =
-			source_read(blocks->source, block->data + block->size, size - block->size, &blocks->failed);
+			text_input_read(blocks->input, block->data + block->size, size - block->size, &blocks->failed);
 		if (got <= 0)
 			blocks->ended = true;
 		else

@@ -6,7 +6,7 @@
 #ifndef WICK_IMPORT_BLOCKS_H
 #define WICK_IMPORT_BLOCKS_H
 
-#include "import/source.h"
+#include "import/text_input.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct block {
 };
 
 struct blocks {
-	struct source *source;
+	struct text_input *input;
 	enum block_boundary boundary;
 	pthread_mutex_t lock;
 	struct block ahead; /* bytes read but not handed out */
@@ -39,7 +39,7 @@ struct blocks {
 	bool has_reader, filling, stopping;
 };
 
-void blocks_init(struct blocks *blocks, struct source *source);
+void blocks_init(struct blocks *blocks, struct text_input *input);
 void blocks_release(struct blocks *blocks);
 /* Looks at the first bytes without taking them. Call before the first blocks_next(). */
 const char *blocks_peek(struct blocks *blocks, size_t *ret_size);

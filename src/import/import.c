@@ -24,7 +24,7 @@ static void note_block(struct job *job, uint64_t number, uint64_t lines)
 	pthread_mutex_lock(&job->lock);
 	job->lines = mem_grow(job->lines, &job->line_capacity, number + 1, sizeof *job->lines);
 	job->lines[number] = lines;
-	uint64_t consumed = source_consumed(job->blocks->source);
+	uint64_t consumed = text_input_consumed(job->blocks->input);
 	if (consumed > job->shown) {
 		progress_add(job->progress, consumed - job->shown);
 		job->shown = consumed;
@@ -74,7 +74,7 @@ static void report_lines(const struct job *job, unsigned workers, struct import_
 		bad = earlier(bad, &job->shards[i].first_bad);
 		cut = earlier(cut, &job->shards[i].first_cut);
 	}
-	const char *name = source_name(job->blocks->source);
+	const char *name = text_input_name(job->blocks->input);
 	if (bad->block != UINT64_MAX && !report->first_bad[0])
 		snprintf(report->first_bad, sizeof report->first_bad, "%.150s:%llu: %s", name,
 			 (unsigned long long)line_number(job, bad), bad->reason);
@@ -129,7 +129,7 @@ static int check_result(const struct job *job, unsigned workers, const struct er
 		return err_set(err, ERR_EMPTY, "%s; no stack could be read", report->first_bad);
 	if (report->first_cut[0])
 		return err_set(err, ERR_EMPTY, "%s: the input ends within its only stack", report->first_cut);
-	return err_set(err, ERR_EMPTY, "%s: contains no stacks", source_name(job->blocks->source));
+	return err_set(err, ERR_EMPTY, "%s: contains no stacks", text_input_name(job->blocks->input));
 }
 
 static int run(struct profile *profile, struct blocks *blocks, const struct import_format *format,
@@ -150,7 +150,7 @@ static int run(struct profile *profile, struct blocks *blocks, const struct impo
 		job.shards[i].first_bad.block = job.shards[i].first_cut.block = UINT64_MAX;
 	}
 	if (options->progress)
-		job.progress = progress_new("reading", "B", source_size(blocks->source));
+		job.progress = progress_new("reading", "B", text_input_size(blocks->input));
 	if (workers == 1 && !blocks->ended && parallel_cores() > 1)
 		blocks_read_ahead(blocks);
 	parallel_run(workers, work, &job);
@@ -170,13 +170,13 @@ static int run(struct profile *profile, struct blocks *blocks, const struct impo
 int import_file(struct profile *profile, const char *path, const struct import_options *options,
 		struct import_report *report, struct err *err)
 {
-	struct source *source;
-	int result = source_open(&source, path, options->opened, err);
+	struct text_input *input;
+	int result = text_input_open(&input, path, options->opened, err);
 	if (result)
 		return result;
 	profile->ordered = options->keep_order;
 	struct blocks blocks;
-	blocks_init(&blocks, source);
+	blocks_init(&blocks, input);
 	size_t size;
 	const char *start = blocks_peek(&blocks, &size), *guess = NULL;
 	const struct import_format *format = size ? detect_format(start, size, options->perl, &guess) : NULL;
@@ -185,10 +185,10 @@ int import_file(struct profile *profile, const char *path, const struct import_o
 	else if (blocks.failed.code)
 		result = err_set(err, blocks.failed.code, "%s", err_text(&blocks.failed));
 	else if (!size)
-		result = err_set(err, ERR_EMPTY, "%s: the input is empty", source_name(source));
+		result = err_set(err, ERR_EMPTY, "%s: the input is empty", text_input_name(input));
 	else
-		result = err_set(err, ERR_FORMAT, "%s: %s", source_name(source), guess);
+		result = err_set(err, ERR_FORMAT, "%s: %s", text_input_name(input), guess);
 	blocks_release(&blocks);
-	source_close(source);
+	text_input_close(input);
 	return result;
 }

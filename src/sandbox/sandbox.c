@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "sandbox/broker.h"
 #include "sandbox/capabilities.h"
-#include "sandbox/filter.h"
+#include "sandbox/seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +90,7 @@ static bool install_filter(const struct sandbox *sandbox, const struct sandbox_o
 {
 	char byte;
 	int listener = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno :
-								filter_install(options->recording, options->command);
+								seccomp_install(options->recording, options->command);
 	if (listener < 0) {
 		errno = -listener;
 		return false;

@@ -159,21 +159,22 @@ static void the_frame_of_a_signal_is_where_the_programs_look(void **state)
 static void room_is_given_out_without_overlap_and_again(void **state)
 {
 	(void)state;
-	struct extents room;
-	extents_init(&room, 100);
-	uint32_t first = extents_take(&room, 40), second = extents_take(&room, 40), third = extents_take(&room, 20);
+	struct bpf_extents room;
+	bpf_extents_init(&room, 100);
+	uint32_t first = bpf_extents_take(&room, 40), second = bpf_extents_take(&room, 40),
+		 third = bpf_extents_take(&room, 20);
 	assert_int_equal(first, 0);
 	assert_int_equal(second, 40);
 	assert_int_equal(third, 80);
-	assert_int_equal(extents_take(&room, 1), EXTENT_NONE);
-	extents_give(&room, second);
-	assert_int_equal(extents_take(&room, 41), EXTENT_NONE);
-	assert_int_equal(extents_take(&room, 30), 40);
-	assert_int_equal(extents_take(&room, 10), 70);
-	extents_give(&room, first);
-	extents_give(&room, 12345); /* was never taken */
-	assert_int_equal(extents_take(&room, 40), 0);
-	extents_release(&room);
+	assert_int_equal(bpf_extents_take(&room, 1), BPF_EXTENT_NONE);
+	bpf_extents_give(&room, second);
+	assert_int_equal(bpf_extents_take(&room, 41), BPF_EXTENT_NONE);
+	assert_int_equal(bpf_extents_take(&room, 30), 40);
+	assert_int_equal(bpf_extents_take(&room, 10), 70);
+	bpf_extents_give(&room, first);
+	bpf_extents_give(&room, 12345); /* was never taken */
+	assert_int_equal(bpf_extents_take(&room, 40), 0);
+	bpf_extents_release(&room);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* The process that attaches to JVMs, and how it is asked to. The other side only reads and writes (sandbox/filter). */
+/* The process that attaches to JVMs, and how it is asked to. The other side reads and writes (sandbox/seccomp). */
 #include "runtime/java/attacher.h"
 
 #include "base/mem.h"

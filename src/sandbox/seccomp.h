@@ -1,6 +1,6 @@
 /* The system calls that a process in the sandbox may make. */
-#ifndef WICK_SANDBOX_FILTER_H
-#define WICK_SANDBOX_FILTER_H
+#ifndef WICK_SANDBOX_SECCOMP_H
+#define WICK_SANDBOX_SECCOMP_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -10,6 +10,6 @@
  * or -errno. `recording`: what events, BPF maps and memory of processes need is allowed too. `command` is the only
  * other process that gets signals; 0: none.
  */
-int filter_install(bool recording, pid_t command);
+int seccomp_install(bool recording, pid_t command);
 
 #endif

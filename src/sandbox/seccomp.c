@@ -2,7 +2,7 @@
  * The seccomp filter: a list of system calls that are allowed, some of them only with certain arguments. All others
  * fail with EPERM. Arguments that are pointers cannot be checked here: such calls go to the broker.
  */
-#include "sandbox/filter.h"
+#include "sandbox/seccomp.h"
 
 #include "arch/native.h"
 
@@ -370,7 +370,7 @@ static void write_program(struct program *program, bool recording, pid_t command
 	answer(program, DENY);
 }
 
-int filter_install(bool recording, pid_t command)
+int seccomp_install(bool recording, pid_t command)
 {
 	struct program program = {.count = 0};
 	write_program(&program, recording, command);
