@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -48,6 +49,15 @@ int regular_file_open_of(const char *path, uid_t user, struct stat *ret_status)
 		return fd;
 	close(fd);
 	return -EPERM;
+}
+
+int regular_file_refused(const char *path, int error, struct err *err)
+{
+	if (error == -ENOTSUP || error == -ELOOP)
+		return err_set(err, ERR_OPEN, "%s: not a regular file", path);
+	if (error == -EPERM)
+		return err_set(err, ERR_OPEN, "%s: does not belong to the user of the process", path);
+	return err_set(err, ERR_OPEN, "%s: %s", path, strerror(-error));
 }
 
 bool regular_file_read(int fd, uint64_t offset, void *out, size_t size)

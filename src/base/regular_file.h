@@ -5,6 +5,8 @@
 #ifndef WICK_BASE_REGULAR_FILE_H
 #define WICK_BASE_REGULAR_FILE_H
 
+#include "base/err.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +23,8 @@ int regular_file_open(const char *path, bool links, struct stat *ret_status);
  * -EPERM: it belongs to someone else.
  */
 int regular_file_open_of(const char *path, uid_t user, struct stat *ret_status);
+/* ERR_OPEN, and in words why a file was not opened; `error` is what these functions returned. */
+int regular_file_refused(const char *path, int error, struct err *err);
 /* Reads all of the bytes at an offset; false when there are fewer, or with errno. */
 bool regular_file_read(int fd, uint64_t offset, void *out, size_t size);
 

@@ -71,6 +71,14 @@ static void append_group(struct stack_maker *maker, struct groups *groups)
 	groups->count -= groups->count != 0;
 }
 
+static size_t count_true(const bool *values, size_t count)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < count; i++)
+		found += values[i];
+	return found;
+}
+
 static void drop_native(struct stack_maker *maker)
 {
 	size_t kept = 0;
@@ -88,9 +96,7 @@ static void drop_native(struct stack_maker *maker)
 void interpreted_merge_marked(struct stack_maker *maker, size_t first, const bool *evaluates, bool whole)
 {
 	struct groups groups = groups_of(&maker->sample->event);
-	size_t count = maker->count - first, evaluations = 0;
-	for (size_t i = 0; i < count; i++)
-		evaluations += evaluates[i];
+	size_t count = maker->count - first, evaluations = count_true(evaluates, count);
 	size_t alone = evaluations > groups.count ? evaluations - groups.count : 0;
 	maker->merged_count = 0;
 	while (whole && groups.count > evaluations)
@@ -117,10 +123,7 @@ void interpreted_merge_marked(struct stack_maker *maker, size_t first, const boo
 /* Frames that were read after the sample was taken are used only if there are as many evaluations of them. */
 static bool may_belong(const struct stack_maker *maker, const bool *evaluates, size_t count)
 {
-	size_t evaluations = 0;
-	for (size_t i = 0; i < count; i++)
-		evaluations += evaluates[i];
-	return evaluations == groups_of(&maker->sample->event).count;
+	return count_true(evaluates, count) == groups_of(&maker->sample->event).count;
 }
 
 void interpreted_merge(struct stack_maker *maker, size_t first, bool whole)

@@ -416,19 +416,23 @@ static void build_table(struct module_code *code)
 	}
 }
 
-const struct unwind_table *module_code_unwind_table(struct module_code *code)
+/* Looks for something in the file of a module, the first time that it is needed. */
+static void find_once(struct module_code *code, bool *tried, void (*find)(struct module_code *code))
 {
-	if (!module_code_is_file(code))
-		return NULL;
-	if (__atomic_load_n(&code->table_tried, __ATOMIC_ACQUIRE))
-		return code->table;
+	if (__atomic_load_n(tried, __ATOMIC_ACQUIRE) || !module_code_is_file(code))
+		return;
 	open_symbols(code);
 	pthread_mutex_lock(&code->lock);
-	if (!code->table_tried) {
-		build_table(code);
-		__atomic_store_n(&code->table_tried, true, __ATOMIC_RELEASE);
+	if (!*tried) {
+		find(code);
+		__atomic_store_n(tried, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&code->lock);
+}
+
+const struct unwind_table *module_code_unwind_table(struct module_code *code)
+{
+	find_once(code, &code->table_tried, build_table);
 	return code->table;
 }
 
@@ -448,17 +452,7 @@ static void find_python(struct module_code *code)
 
 const struct python_image *module_code_python(struct module_code *code)
 {
-	if (!module_code_is_file(code))
-		return NULL;
-	if (__atomic_load_n(&code->python_tried, __ATOMIC_ACQUIRE))
-		return code->python;
-	open_symbols(code);
-	pthread_mutex_lock(&code->lock);
-	if (!code->python_tried) {
-		find_python(code);
-		__atomic_store_n(&code->python_tried, true, __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&code->lock);
+	find_once(code, &code->python_tried, find_python);
 	return code->python;
 }
 

@@ -319,12 +319,8 @@ int jitdump_open(struct jitdump **ret_dump, const char *path, uid_t user, struct
 {
 	struct stat status;
 	int fd = regular_file_open_of(path, user, &status);
-	if (fd == -ENOTSUP || fd == -ELOOP)
-		return err_set(err, ERR_FORMAT, "%s: not a regular file", path);
-	if (fd == -EPERM)
-		return err_set(err, ERR_OPEN, "%s: does not belong to the user of the process", path);
 	if (fd < 0)
-		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(-fd));
+		return regular_file_refused(path, fd, err);
 	size_t size = (size_t)status.st_size;
 	if (!size) {
 		close(fd);

@@ -120,12 +120,8 @@ int perfmap_open(struct perfmap **ret_map, const char *path, uid_t user, struct 
 {
 	struct stat status;
 	int fd = regular_file_open_of(path, user, &status);
-	if (fd == -ENOTSUP || fd == -ELOOP)
-		return err_set(err, ERR_OPEN, "%s: not a regular file", path);
-	if (fd == -EPERM)
-		return err_set(err, ERR_OPEN, "%s: does not belong to the user of the process", path);
 	if (fd < 0)
-		return err_set(err, ERR_OPEN, "%s: %s", path, strerror(-fd));
+		return regular_file_refused(path, fd, err);
 	struct perfmap *map = mem_zalloc(1, sizeof *map);
 	bool fine = read_all(fd, &map->text);
 	int read_errno = errno;
