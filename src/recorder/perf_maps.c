@@ -56,8 +56,8 @@ static void take_mapping(struct perf_maps *maps, const struct event_mmap *mmap)
 	const char *slash = strrchr(mmap->path, '/'), *name = slash ? slash + 1 : "";
 	if (!strcmp(name, "libjvm.so") && !find(maps, mmap->pid)) {
 		/* What was there before the recording has no time. One that has just started needs a moment. */
-		uint64_t patience = !mmap->time ? 0 : maps->launched & LAUNCH_JAVA ? INTERVAL : RETRY;
-		add(maps, mmap->pid, clock_now() + patience);
+		uint64_t delay = !mmap->time ? 0 : maps->launched & LAUNCH_JAVA ? INTERVAL : RETRY;
+		add(maps, mmap->pid, clock_now() + delay);
 		if (mmap->time && maps->launched & LAUNCH_JAVA)
 			attacher_note(maps->attacher, mmap->pid);
 	} else if (maps->launched & LAUNCH_NODE && mmap->time &&

@@ -117,7 +117,7 @@ static void expect_lost(struct advice_facts facts, const char *part, bool there)
 		fail_msg("\"%s\" and \"%s\"", text.data, part);
 }
 
-static void events_told_each_time_have_no_rate_to_lower(void **state)
+static void events_reported_each_time_have_no_rate_to_lower(void **state)
 {
 	(void)state;
 	expect_lost((struct advice_facts){0}, "-m 16M", true);
@@ -154,7 +154,7 @@ int main(void)
 		cmocka_unit_test(all_reasons_are_given_the_commonest_first),
 		cmocka_unit_test(runtimes_are_asked_for_names_by_their_own_options),
 		cmocka_unit_test(another_stack_is_not_in_the_copy),
-		cmocka_unit_test(events_told_each_time_have_no_rate_to_lower),
+		cmocka_unit_test(events_reported_each_time_have_no_rate_to_lower),
 		cmocka_unit_test(a_lower_rate_is_lower_than_the_one_there_was),
 		cmocka_unit_test(lost_mappings_are_not_a_matter_of_the_rate),
 	};

@@ -111,7 +111,7 @@ static void expect(const char *name, enum check_verdict verdict, const char *sta
 #define AS_ROOT "CapEff:\t000001ffffffffff\nSeccomp:\t0\n"
 #define FILTERED "CapEff:\t0000000000000000\nSeccomp:\t2\n"
 
-static void an_ordinary_user_is_told_what_root_would_add(void **state)
+static void an_ordinary_user_sees_what_root_would_add(void **state)
 {
 	(void)state;
 	expect("architecture", ARCH_RECORDS ? CHECK_OK : CHECK_BAD, ARCH_NATIVE.name);
@@ -154,7 +154,7 @@ static void root_is_not_limited_by_the_settings(void **state)
 	expect("buffers", CHECK_OK, "16 kB");
 }
 
-static void the_bpf_line_tells_why_the_engine_is_not_used(void **state)
+static void the_bpf_line_shows_why_the_engine_is_not_used(void **state)
 {
 	(void)state;
 	put("/proc/self/status", AS_ROOT);
@@ -178,7 +178,7 @@ static void a_system_that_forbids_everything_is_bad(void **state)
 	assert_false(check_can_record(&fake));
 }
 
-static void a_filter_is_told_from_the_kernels_own_refusal(void **state)
+static void a_filter_is_distinguished_from_the_kernels_own_refusal(void **state)
 {
 	(void)state;
 	put("/proc/self/status", FILTERED);
@@ -471,11 +471,11 @@ static void the_modules_of_a_process_and_of_a_command_are_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_SYSTEM(an_ordinary_user_is_told_what_root_would_add),
+		ON_SYSTEM(an_ordinary_user_sees_what_root_would_add),
 		ON_SYSTEM(root_is_not_limited_by_the_settings),
-		ON_SYSTEM(the_bpf_line_tells_why_the_engine_is_not_used),
+		ON_SYSTEM(the_bpf_line_shows_why_the_engine_is_not_used),
 		ON_SYSTEM(a_system_that_forbids_everything_is_bad),
-		ON_SYSTEM(a_filter_is_told_from_the_kernels_own_refusal),
+		ON_SYSTEM(a_filter_is_distinguished_from_the_kernels_own_refusal),
 		ON_SYSTEM(a_kernel_without_perf_events_needs_another_kernel),
 		ON_SYSTEM(small_settings_are_named_with_their_remedy),
 		ON_SYSTEM(root_without_capabilities_is_not_sent_to_sudo),

@@ -188,7 +188,7 @@ static void waits_without_a_stack_are_called_so(void **state)
 	end(run);
 }
 
-static void advice_is_for_the_modules_with_the_most_to_tell(void **state)
+static void advice_is_for_the_modules_with_the_most_to_gain(void **state)
 {
 	(void)state;
 	struct modules modules = {.count = 20};
@@ -327,7 +327,7 @@ static void samples_keep_their_times_if_asked_for(void **state)
 	end(run);
 }
 
-static void threads_are_told_apart_as_far_as_asked_for(void **state)
+static void threads_are_distinguished_as_far_as_asked_for(void **state)
 {
 	(void)state;
 	static const size_t wanted[] = {[TALLY_BY_THREAD] = 100, [TALLY_BY_PROCESS] = 2, [TALLY_BY_NAME] = 1};
@@ -519,13 +519,13 @@ int main(void)
 		cmocka_unit_test(lost_samples_are_counted_with_what_would_help),
 		cmocka_unit_test(chains_that_were_marked_as_truncated_still_are),
 		cmocka_unit_test(waits_without_a_stack_are_called_so),
-		cmocka_unit_test(advice_is_for_the_modules_with_the_most_to_tell),
+		cmocka_unit_test(advice_is_for_the_modules_with_the_most_to_gain),
 		cmocka_unit_test(chains_that_do_not_end_well_are_truncated),
 		cmocka_unit_test(without_a_chain_the_address_is_the_stack),
 		cmocka_unit_test(filters_take_parts_and_count_only_them),
 		cmocka_unit_test(samples_have_their_cpu_and_cgroup_as_labels_if_asked_for),
 		cmocka_unit_test(samples_keep_their_times_if_asked_for),
-		cmocka_unit_test(threads_are_told_apart_as_far_as_asked_for),
+		cmocka_unit_test(threads_are_distinguished_as_far_as_asked_for),
 		cmocka_unit_test(a_thread_without_a_name_is_called_by_its_number),
 		cmocka_unit_test(any_number_of_threads_gives_the_same),
 		cmocka_unit_test(order_is_kept_when_asked_for),

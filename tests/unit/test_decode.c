@@ -195,7 +195,7 @@ static void instructions_that_are_cut_off_are_none(void **state)
 		}
 }
 
-static void padding_is_told_from_code(void **state)
+static void padding_is_distinguished_from_code(void **state)
 {
 	(void)state;
 	struct instruction instruction;
@@ -224,7 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions_have_their_length_and_meaning),
 		cmocka_unit_test(instructions_that_are_cut_off_are_none),
-		cmocka_unit_test(padding_is_told_from_code),
+		cmocka_unit_test(padding_is_distinguished_from_code),
 		cmocka_unit_test(prefixes_without_end_are_no_instruction),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

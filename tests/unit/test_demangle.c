@@ -104,7 +104,7 @@ static void names_have_three_forms(void **state)
 }
 
 /* What differs in its hash only keeps it, and nothing else does. */
-static void hashes_tell_rust_instances_apart(void **state)
+static void hashes_distinguish_rust_instances(void **state)
 {
 	(void)state;
 	static const char *const names[] = {
@@ -267,7 +267,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(names_have_three_forms, release_out),
-		cmocka_unit_test(hashes_tell_rust_instances_apart),
+		cmocka_unit_test(hashes_distinguish_rust_instances),
 		cmocka_unit_test_teardown(names_of_the_standard_library_are_those_of_cplusfilt, release_out),
 		cmocka_unit_test_teardown(long_names_are_demangled_and_endless_ones_are_not, release_out),
 		cmocka_unit_test_teardown(text_that_doubles_is_left_alone, release_out),

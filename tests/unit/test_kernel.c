@@ -174,7 +174,7 @@ static const char build_vmlinux[] =
 	"-o root/boot/vmlinux-$(uname -r) v.o";
 #endif
 
-static void vmlinux_tells_inlined_functions_and_lines(void **state)
+static void vmlinux_shows_inlined_functions_and_lines(void **state)
 {
 	(void)state;
 #ifdef __x86_64__
@@ -317,7 +317,7 @@ int main(void)
 		cmocka_unit_test(kernels_of_other_boots_are_shifted),
 		cmocka_unit_test(code_that_came_later_is_known),
 		cmocka_unit_test(code_may_come_between_questions),
-		cmocka_unit_test(vmlinux_tells_inlined_functions_and_lines),
+		cmocka_unit_test(vmlinux_shows_inlined_functions_and_lines),
 		cmocka_unit_test(another_kernel_is_not_taken_for_this_one),
 		cmocka_unit_test(the_running_kernel_is_read),
 		cmocka_unit_test(what_is_kept_gives_the_same_answers_but_for_code_that_comes_and_goes),

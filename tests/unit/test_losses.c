@@ -82,7 +82,7 @@ static void a_ring_of_one_kind_needs_no_counts(void **state)
 	tear_down(&fixture);
 }
 
-static void without_counts_a_ring_of_both_does_not_tell(void **state)
+static void without_counts_a_ring_of_both_does_not_show_it(void **state)
 {
 	(void)state;
 	struct fixture fixture;
@@ -155,7 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_ring_of_one_kind_needs_no_counts),
-		cmocka_unit_test(without_counts_a_ring_of_both_does_not_tell),
+		cmocka_unit_test(without_counts_a_ring_of_both_does_not_show_it),
 		cmocka_unit_test(what_the_tracking_event_lost_are_no_samples),
 		cmocka_unit_test(a_full_ring_is_reason_enough_to_look),
 		cmocka_unit_test(a_sink_can_stop),

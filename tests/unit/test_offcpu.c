@@ -186,7 +186,7 @@ static void from_the_wake_up_on_a_thread_waits_for_a_CPU(void **state)
 	end(&world);
 }
 
-static void who_ends_a_wait_is_told_when_asked_for(void **state)
+static void who_ends_a_wait_is_reported_when_asked_for(void **state)
 {
 	(void)state;
 	struct world world = {.offcpu = {.wakers = true}};
@@ -205,7 +205,7 @@ static void who_ends_a_wait_is_told_when_asked_for(void **state)
 	end(&world);
 }
 
-static void a_switch_tells_of_the_thread_that_comes_too(void **state)
+static void a_switch_reports_the_thread_that_comes_too(void **state)
 {
 	(void)state;
 	struct world world = {0};
@@ -219,7 +219,7 @@ static void a_switch_tells_of_the_thread_that_comes_too(void **state)
 	end(&world);
 }
 
-static void records_of_switches_alone_tell_the_time(void **state)
+static void records_of_switches_alone_show_the_time(void **state)
 {
 	(void)state;
 	struct world world = {0};
@@ -351,7 +351,7 @@ static void the_idle_task_and_the_recorder_are_left_out(void **state)
 	end(&world);
 }
 
-static void page_faults_tell_bytes(void **state)
+static void page_faults_show_bytes(void **state)
 {
 	(void)state;
 	struct world world = {0};
@@ -450,16 +450,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_has_the_stack_and_the_state_that_its_thread_left_the_CPU_with),
 		cmocka_unit_test(from_the_wake_up_on_a_thread_waits_for_a_CPU),
-		cmocka_unit_test(who_ends_a_wait_is_told_when_asked_for),
-		cmocka_unit_test(a_switch_tells_of_the_thread_that_comes_too),
-		cmocka_unit_test(records_of_switches_alone_tell_the_time),
+		cmocka_unit_test(who_ends_a_wait_is_reported_when_asked_for),
+		cmocka_unit_test(a_switch_reports_the_thread_that_comes_too),
+		cmocka_unit_test(records_of_switches_alone_show_the_time),
 		cmocka_unit_test(shorter_and_longer_waits_are_left_out_and_counted),
 		cmocka_unit_test(stacks_that_are_kept_take_no_more_memory_than_allowed),
 		cmocka_unit_test(the_times_of_a_thread_add_up),
 		cmocka_unit_test(a_wait_that_has_not_ended_counts),
 		cmocka_unit_test(a_wait_before_the_recording_has_the_stack_it_was_found_with),
 		cmocka_unit_test(the_idle_task_and_the_recorder_are_left_out),
-		cmocka_unit_test(page_faults_tell_bytes),
+		cmocka_unit_test(page_faults_show_bytes),
 		cmocka_unit_test(a_field_of_a_tracepoint_is_its_weight),
 		cmocka_unit_test(times_that_were_added_up_in_the_kernel_go_to_the_event_of_their_state),
 		cmocka_unit_test(fields_are_found_in_format_files_and_read),

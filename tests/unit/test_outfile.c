@@ -231,7 +231,7 @@ static void places_that_cannot_be_written_are_named(void **state)
 	assert_int_equal(entries(), 1);
 }
 
-static void a_full_device_is_told_by_commit(void **state)
+static void a_full_device_is_reported_by_commit(void **state)
 {
 	(void)state;
 	struct outfile out;
@@ -415,7 +415,7 @@ int main(void)
 		IN_FOLDER(files_of_a_place_stay_in_it),
 		IN_FOLDER(new_files_follow_the_umask),
 		IN_FOLDER(places_that_cannot_be_written_are_named),
-		IN_FOLDER(a_full_device_is_told_by_commit),
+		IN_FOLDER(a_full_device_is_reported_by_commit),
 		IN_FOLDER(a_failed_write_leaves_no_file),
 		IN_FOLDER(a_closed_reader_is_a_code_of_its_own),
 		IN_FOLDER(a_fifo_is_written_in_place),

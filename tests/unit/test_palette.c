@@ -79,7 +79,7 @@ static void colours_are_those_of_flamegraph_pl(void **state)
 	}
 }
 
-static void kinds_of_code_are_told_apart(void **state)
+static void kinds_of_code_are_distinguished(void **state)
 {
 	(void)state;
 	static const struct {
@@ -241,7 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(colours_are_those_of_flamegraph_pl),
-		cmocka_unit_test(kinds_of_code_are_told_apart),
+		cmocka_unit_test(kinds_of_code_are_distinguished),
 		cmocka_unit_test(random_shades_differ_and_stay_in_range),
 		cmocka_unit_test(only_dashes_separate),
 		cmocka_unit_test(changes_are_red_and_blue),

@@ -227,7 +227,7 @@ static void only_own_parameters_are_dropped(void **state)
 	assert_int_equal(tidy_without_parameters(deep, sizeof deep), sizeof deep);
 }
 
-static void modules_tell_kernel_and_jit(void **state)
+static void modules_show_kernel_and_jit(void **state)
 {
 	(void)state;
 	static const struct {
@@ -372,7 +372,7 @@ int main(void)
 		cmocka_unit_test(stack_lines_are_tidied),
 		cmocka_unit_test(names_stay_whole_unless_tidied),
 		cmocka_unit_test(only_own_parameters_are_dropped),
-		cmocka_unit_test(modules_tell_kernel_and_jit),
+		cmocka_unit_test(modules_show_kernel_and_jit),
 		cmocka_unit_test(modifiers_make_no_other_event),
 		cmocka_unit_test(the_script_has_rules_of_its_own),
 		cmocka_unit_test(the_script_reads_event_lines_its_own_way),

@@ -34,7 +34,7 @@ static void check_two_events(uint64_t id_field)
 	seen_release(&seen);
 }
 
-static void several_events_are_told_apart_by_their_ids(void **state)
+static void several_events_are_distinguished_by_their_ids(void **state)
 {
 	(void)state;
 	check_two_events(PERF_SAMPLE_IDENTIFIER);
@@ -284,7 +284,7 @@ static void lost_samples_are_not_counted_twice(void **state)
 }
 
 /* perf writes the sums of all events: those of the dummy event are no samples. */
-static void lost_mappings_are_told_from_lost_samples(void **state)
+static void lost_mappings_are_distinguished_from_lost_samples(void **state)
 {
 	(void)state;
 	const uint64_t clock_id[] = {11}, dummy_id[] = {22};
@@ -425,7 +425,7 @@ static void files_that_cannot_be_read_are_refused_with_a_reason(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(several_events_are_told_apart_by_their_ids),
+		cmocka_unit_test(several_events_are_distinguished_by_their_ids),
 		cmocka_unit_test(samples_of_unknown_events_are_counted),
 		cmocka_unit_test(names_are_made_of_attributes),
 		cmocka_unit_test(trailers_with_any_set_of_fields),
@@ -433,7 +433,7 @@ int main(void)
 		cmocka_unit_test(all_other_records),
 		cmocka_unit_test(texts_without_end_are_malformed),
 		cmocka_unit_test(lost_samples_are_not_counted_twice),
-		cmocka_unit_test(lost_mappings_are_told_from_lost_samples),
+		cmocka_unit_test(lost_mappings_are_distinguished_from_lost_samples),
 		cmocka_unit_test(header_features),
 		cmocka_unit_test(files_that_cannot_be_read_are_refused_with_a_reason),
 	};

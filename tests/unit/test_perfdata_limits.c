@@ -123,7 +123,7 @@ static void an_unfinished_file_is_readable_up_to_its_end(void **state)
 	seen_release(&seen);
 }
 
-static void a_full_disk_is_told_and_leaves_the_old_file(void **state)
+static void a_full_disk_is_reported_and_leaves_the_old_file(void **state)
 {
 	(void)state;
 	struct rlimit old, small = {.rlim_cur = 600000, .rlim_max = RLIM_INFINITY};
@@ -172,7 +172,7 @@ int main(void)
 		WITH_FILE(compressed_records_come_back_as_they_were),
 		WITH_FILE(a_stack_that_is_too_deep_for_a_record_is_cut),
 		WITH_FILE(an_unfinished_file_is_readable_up_to_its_end),
-		WITH_FILE(a_full_disk_is_told_and_leaves_the_old_file),
+		WITH_FILE(a_full_disk_is_reported_and_leaves_the_old_file),
 		WITH_FILE(pipes_and_no_events_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

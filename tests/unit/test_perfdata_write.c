@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-static void samples_that_were_added_up_are_told_apart_unless_they_are_a_sum(void **state)
+static void samples_that_were_added_up_are_distinguished_unless_they_are_a_sum(void **state)
 {
 	(void)state;
 	for (int sum = 0; sum < 2; sum++) {
@@ -100,7 +100,7 @@ static void a_file_that_is_cut_off_while_it_is_read_is_read_up_to_there(void **s
 	perfdata_close(data);
 }
 
-static void chains_tell_that_a_stack_is_not_whole(void **state)
+static void chains_show_that_a_stack_is_not_whole(void **state)
 {
 	(void)state;
 	struct event_sample sample = {.pid = 7, .tid = 8, .time = 5, .cpu = 1};
@@ -374,10 +374,10 @@ static void a_tee_gives_every_record_to_both(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_FILE(samples_that_were_added_up_are_told_apart_unless_they_are_a_sum),
+		WITH_FILE(samples_that_were_added_up_are_distinguished_unless_they_are_a_sum),
 		WITH_FILE(a_file_that_is_cut_off_while_it_is_read_is_read_up_to_there),
 		WITH_FILE(samples_come_back_with_their_chains),
-		WITH_FILE(chains_tell_that_a_stack_is_not_whole),
+		WITH_FILE(chains_show_that_a_stack_is_not_whole),
 		WITH_FILE(other_records_come_back_as_they_were_given),
 		WITH_FILE(mappings_in_which_no_sample_lies_are_left_out),
 		WITH_FILE(mappings_of_long_recordings_are_all_there),

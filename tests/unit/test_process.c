@@ -214,7 +214,7 @@ static void a_number_that_is_used_again_is_not_forgotten(void **state)
 	end(f);
 }
 
-static void modules_are_told_apart_by_what_they_are(void **state)
+static void modules_are_distinguished_by_what_they_are(void **state)
 {
 	(void)state;
 	struct fixture *f = start();
@@ -253,7 +253,7 @@ int main(void)
 		cmocka_unit_test(a_thread_without_a_name_has_that_of_its_process),
 		cmocka_unit_test(what_ended_is_forgotten_after_a_while),
 		cmocka_unit_test(a_number_that_is_used_again_is_not_forgotten),
-		cmocka_unit_test(modules_are_told_apart_by_what_they_are),
+		cmocka_unit_test(modules_are_distinguished_by_what_they_are),
 	};
 	return cmocka_run_group_tests_name("process", tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void equal_things_have_equal_ids(void **state)
 	profile_release(&p);
 }
 
-static void samples_of_one_stack_are_told_apart_by_thread_and_value(void **state)
+static void samples_of_one_stack_are_distinguished_by_thread_and_value(void **state)
 {
 	(void)state;
 	struct profile p;
@@ -192,7 +192,7 @@ static void keeping_one_event_counts_the_others(void **state)
 	profile_release(&p);
 }
 
-static void the_quality_line_tells_what_is_not_zero(void **state)
+static void the_quality_line_shows_what_is_not_zero(void **state)
 {
 	(void)state;
 	struct strpool strings;
@@ -219,7 +219,7 @@ static void the_quality_line_tells_what_is_not_zero(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_of_one_stack_are_told_apart_by_thread_and_value),
+		cmocka_unit_test(samples_of_one_stack_are_distinguished_by_thread_and_value),
 		cmocka_unit_test(equal_things_have_equal_ids),
 		cmocka_unit_test(equal_samples_add_up_unless_order_is_kept),
 		cmocka_unit_test(sums_hold_at_the_limit_and_are_counted),
@@ -227,7 +227,7 @@ int main(void)
 		cmocka_unit_test(decimals_rescale_exactly),
 		cmocka_unit_test(merging_translates_every_id),
 		cmocka_unit_test(keeping_one_event_counts_the_others),
-		cmocka_unit_test(the_quality_line_tells_what_is_not_zero),
+		cmocka_unit_test(the_quality_line_shows_what_is_not_zero),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

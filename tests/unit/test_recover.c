@@ -110,7 +110,7 @@ static void take_sample(struct fixture *fixture, int32_t pid)
 	assert_int_equal(sink_sample(&fixture->sink, &sample), 0);
 }
 
-static void what_changed_is_told_at_the_time_of_the_loss(void **state)
+static void what_changed_is_reported_at_the_time_of_the_loss(void **state)
 {
 	(void)state;
 	struct fixture fixture;
@@ -124,7 +124,7 @@ static void what_changed_is_told_at_the_time_of_the_loss(void **state)
 	tear_down(&fixture);
 }
 
-static void what_is_as_it_was_is_not_told_again(void **state)
+static void what_is_as_it_was_is_not_reported_again(void **state)
 {
 	(void)state;
 	struct fixture fixture;
@@ -141,7 +141,7 @@ static void what_is_as_it_was_is_not_told_again(void **state)
 }
 
 /* As when a record that is older than what was read from /proc is delivered behind it. */
-static void what_older_records_tell_is_read_once_more(void **state)
+static void what_older_records_show_is_read_once_more(void **state)
 {
 	(void)state;
 	struct fixture fixture;
@@ -196,7 +196,7 @@ static void looks_are_not_repeated_at_once(void **state)
 	tear_down(&fixture);
 }
 
-static void a_child_that_no_record_tells_of_is_found(void **state)
+static void a_child_that_no_record_reports_is_found(void **state)
 {
 	(void)state;
 	struct fixture fixture;
@@ -276,12 +276,12 @@ static void who_ends_is_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_changed_is_told_at_the_time_of_the_loss),
-		cmocka_unit_test(what_is_as_it_was_is_not_told_again),
-		cmocka_unit_test(what_older_records_tell_is_read_once_more),
+		cmocka_unit_test(what_changed_is_reported_at_the_time_of_the_loss),
+		cmocka_unit_test(what_is_as_it_was_is_not_reported_again),
+		cmocka_unit_test(what_older_records_show_is_read_once_more),
 		cmocka_unit_test(lost_samples_are_no_reason_to_look),
 		cmocka_unit_test(looks_are_not_repeated_at_once),
-		cmocka_unit_test(a_child_that_no_record_tells_of_is_found),
+		cmocka_unit_test(a_child_that_no_record_reports_is_found),
 		cmocka_unit_test(a_sample_of_an_unknown_process_is_enough),
 		cmocka_unit_test(few_unknown_processes_are_read_at_once),
 		cmocka_unit_test(of_a_whole_system_all_are_read),

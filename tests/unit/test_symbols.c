@@ -246,7 +246,7 @@ static void a_file_that_crashes_wick_is_skipped(void **state)
 	cache_close(cache);
 }
 
-static void states_tell_what_is_missing(void **state)
+static void states_show_what_is_missing(void **state)
 {
 	(void)state;
 	place("full");
@@ -571,7 +571,7 @@ int main(void)
 		cmocka_unit_test(the_entry_point_of_a_stripped_program_is_start),
 		cmocka_unit_test(exported_symbols_without_a_size_do_not_swallow_what_follows),
 		cmocka_unit_test(a_file_that_crashes_wick_is_skipped),
-		cmocka_unit_test(states_tell_what_is_missing),
+		cmocka_unit_test(states_show_what_is_missing),
 		cmocka_unit_test(debug_files_are_found_by_build_id),
 		cmocka_unit_test(debug_files_are_found_by_link),
 		cmocka_unit_test(links_without_build_id_are_checked_by_crc),

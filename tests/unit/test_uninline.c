@@ -62,7 +62,7 @@ static void functions_are_found_by_their_place_in_the_file_or_their_address(void
 	expect(text, "inner*;outer;inner*;outer;");
 }
 
-static void what_the_text_tells_itself_is_not_told_twice(void **state)
+static void what_the_text_shows_itself_is_not_added_twice(void **state)
 {
 	(void)state;
 	char text[512];
@@ -84,7 +84,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_are_found_by_their_place_in_the_file_or_their_address),
-		cmocka_unit_test(what_the_text_tells_itself_is_not_told_twice),
+		cmocka_unit_test(what_the_text_shows_itself_is_not_added_twice),
 		cmocka_unit_test(another_function_is_not_taken_for_the_one_that_was_recorded),
 	};
 	return cmocka_run_group_tests_name("uninline", tests, build, shell_leave);

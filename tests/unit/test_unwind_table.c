@@ -353,7 +353,7 @@ static void section_headers_are_not_needed(void **state)
 	buf_release(&bytes);
 }
 
-static void files_without_unwind_information_are_told_apart(void **state)
+static void files_without_unwind_information_are_distinguished(void **state)
 {
 	(void)state;
 	struct unwind_table *table = NULL;
@@ -467,7 +467,7 @@ int main(void)
 		cmocka_unit_test(damaged_programs_are_invalid_from_where_they_are_damaged),
 		cmocka_unit_test(expressions_that_occur_often_are_short_rules),
 		cmocka_unit_test(section_headers_are_not_needed),
-		cmocka_unit_test(files_without_unwind_information_are_told_apart),
+		cmocka_unit_test(files_without_unwind_information_are_distinguished),
 		cmocka_unit_test(functions_far_apart_need_no_giant_index),
 		cmocka_unit_test(functions_outside_the_text_are_left_out),
 		cmocka_unit_test(a_saved_table_is_loaded_as_it_was),

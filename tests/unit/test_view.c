@@ -206,7 +206,7 @@ static void samples_that_come_later_are_joined_one_by_one(void **state)
 	profile_release(&profile);
 }
 
-static void names_tell_units(void **state)
+static void names_show_units(void **state)
 {
 	(void)state;
 	assert_string_equal(profile_unit_of("time-runnable"), "ns");
@@ -262,7 +262,7 @@ int main(void)
 		cmocka_unit_test(a_view_is_shown_by_itself_where_its_parts_come_first),
 		cmocka_unit_test(deep_stacks_are_joined_too),
 		cmocka_unit_test(samples_that_come_later_are_joined_one_by_one),
-		cmocka_unit_test(names_tell_units),
+		cmocka_unit_test(names_show_units),
 		cmocka_unit_test(amounts_have_the_unit_that_fits),
 		cmocka_unit_test(a_table_has_one_unit),
 	};
