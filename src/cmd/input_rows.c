@@ -105,9 +105,9 @@ const struct option_row max_memory_rows[] = {
 	 .type = OPTION_STRING,
 	 .offset = INPUT_FIELD(max_memory),
 	 .argument = "SIZE",
-	 .help = "Exit with code 4 if wick needs more than SIZE of memory: 500M, 2G. A recording stops at a third of "
-		 "SIZE, and its files are written. Default: a quarter of the memory of the machine or of its cgroup, "
-		 "but at least 256M if available."},
+	 .help = "Use at most SIZE of memory: 500M, 2G. If more is needed, exit with code 4; a recording ends at a "
+		 "third of SIZE, and its files are written. Default: a quarter of the memory of the machine, or of the "
+		 "limit of the cgroup, but at least 256M if there is as much."},
 	OPTION_END,
 };
 
