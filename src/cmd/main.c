@@ -38,6 +38,10 @@ static void report_crash(int number)
 			      "wick: crashed while reading %.*s (signal %d); the file is skipped from now on: run the "
 			      "command again, or read the recording so far with wick flame FILE.part\n",
 			      PATH_MAX, path, number);
+	/* text_terminal() needs memory, which may be what is broken. */
+	for (char *at = text; at < text + length - 1; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
 	(void)!write(STDERR_FILENO, text, (size_t)length);
 }
 
