@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -143,6 +144,28 @@ static void give_to_caller(struct outfile_place *place)
 }
 
 /*
+ * Opens the directory of -o. A link of another user is not followed: it would lead to a directory of theirs to choose,
+ * where files are replaced and removed. Returns a descriptor or -errno; -ELOOP: it is such a link.
+ */
+static int open_folder(const struct record_run *run)
+{
+	char path[PATH_MAX];
+	struct stat status;
+	int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	snprintf(path, sizeof path, "%s", run->folder);
+	for (size_t length = strlen(path); length > 1 && path[length - 1] == '/';)
+		path[--length] = '\0'; /* behind a slash links are always followed */
+	if (lstat(path, &status))
+		return -errno;
+	if (!S_ISLNK(status.st_mode) || run->made_folder)
+		flags |= O_NOFOLLOW;
+	else if (status.st_uid && status.st_uid != geteuid())
+		return -ELOOP;
+	int fd = open(path, flags);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
  * Files are created relative to the directory that was opened here: whoever can rename it does not decide where they go
  * to.
  */
@@ -154,10 +177,14 @@ static int open_place(struct record_run *run)
 	if (run->single)
 		return PROCEED;
 	struct stat status;
-	int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (run->made_folder ? O_NOFOLLOW : 0);
-	run->place.directory = open(run->folder, flags);
+	run->place.directory = open_folder(run);
+	if (run->place.directory == -ELOOP) {
+		say_error("%s is a symbolic link of another user; use the directory that it leads to", run->folder);
+		return EXIT_FAILED;
+	}
 	if (run->place.directory < 0 || fstat(run->place.directory, &status)) {
-		say_error("cannot open directory %s: %s", run->folder, strerror(errno));
+		say_error("cannot open directory %s: %s", run->folder,
+			  strerror(run->place.directory < 0 ? -run->place.directory : errno));
 		return EXIT_FAILED;
 	}
 	if (run->made_folder && status.st_uid != geteuid()) {

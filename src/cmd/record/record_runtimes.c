@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Node.js refuses to start with options that it does not allow there. */
@@ -22,6 +23,24 @@ static bool is_accepted(struct record_run *run, const struct launch_variable *va
 	if (strncmp(slash ? slash + 1 : program, "node", 4) != 0)
 		program = "node";
 	return launch_accepts(program, variable->name, value);
+}
+
+/*
+ * Runtimes follow links when they write their map. One of another user, made in advance for the number of a process,
+ * would lead them to a file of theirs to choose, where the kernel does not prevent it (fs.protected_symlinks).
+ */
+static bool has_foreign_link(struct buf *ret_path)
+{
+	struct stat status;
+	DIR *places = opendir("/tmp");
+	for (const struct dirent *entry; places && !ret_path->size && (entry = readdir(places));)
+		if (!strncmp(entry->d_name, "perf-", 5) &&
+		    !fstatat(dirfd(places), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) && S_ISLNK(status.st_mode) &&
+		    status.st_uid && status.st_uid != geteuid())
+			buf_printf(ret_path, "/tmp/%s", entry->d_name);
+	if (places)
+		closedir(places);
+	return ret_path->size;
 }
 
 /* Who gives such an option wants its files too: they are not removed. */
@@ -68,6 +87,11 @@ void record_choose_environment(struct record_run *run)
 	if (!run->command.count || other || !options->runtime_options)
 		return;
 	unsigned runtimes = launch_find((char *const *)run->command.items);
+	CLEANUP_BUF struct buf link = {0};
+	if (runtimes && has_foreign_link(&link)) {
+		say_warning("no options for Java or Node.js: %s is a symbolic link of another user; remove it", link.data);
+		return;
+	}
 	for (unsigned runtime = 1; runtime <= LAUNCH_NODE; runtime <<= 1)
 		if (runtimes & runtime)
 			add_variable(run, runtime);

@@ -314,10 +314,44 @@ static int wake_up(const struct attach_process *process)
 	return fd;
 }
 
-enum attach_result attach_run(int32_t pid, const char *command)
+/* --- the map --- */
+
+/*
+ * The JVM would follow a link that somebody else has put in the place of its map. So the file is there before, and is
+ * its user's: in a sticky directory nobody else can replace it then. `name` is set if it was created here.
+ */
+static bool claim_map(const struct attach_target *target, char name[64])
+{
+	static const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	struct stat status;
+	snprintf(name, 64, "tmp/perf-%d.map", (int)target->inner_pid);
+	int fd = openat(AT_FDCWD, name, flags, 0600);
+	bool own = fd >= 0 ||
+		   (!fstatat(AT_FDCWD, name, &status, AT_SYMLINK_NOFOLLOW) && S_ISREG(status.st_mode) &&
+		    status.st_uid == target->user && status.st_nlink == 1);
+	if (fd >= 0)
+		close(fd);
+	else
+		name[0] = '\0';
+	return own;
+}
+
+static enum attach_result request_map(const struct attach_target *target, int fd)
+{
+	CLEANUP_BUF struct buf request = {0};
+	char created[64];
+	if (!claim_map(target, created))
+		return ATTACH_DENIED;
+	attach_write_request(&request, "Compiler.perfmap");
+	enum attach_result result = attach_exchange(fd, &request, REPLY_MS);
+	if (result == ATTACH_REFUSED && *created)
+		unlinkat(AT_FDCWD, created, 0);
+	return result;
+}
+
+enum attach_result attach_request_map(int32_t pid)
 {
 	struct attach_process process = {.pid_fd = -1, .proc = -1, .root = -1, .directory = -1};
-	CLEANUP_BUF struct buf request = {0};
 	enum attach_result result = open_process(&process, pid);
 	if (!result)
 		result = become_user(&process);
@@ -328,8 +362,7 @@ enum attach_result attach_run(int32_t pid, const char *command)
 		fd = wake_up(&process);
 	if (fd < 0)
 		return errno == EACCES || errno == EPERM ? ATTACH_DENIED : ATTACH_TIMED_OUT;
-	attach_write_request(&request, command);
-	result = attach_exchange(fd, &request, REPLY_MS);
+	result = request_map(&process.target, fd);
 	close(fd);
 	return result;
 }

@@ -14,7 +14,7 @@
 enum attach_result {
 	ATTACH_DONE,
 	ATTACH_NOT_READY, /* it has not started completely */
-	ATTACH_DENIED, /* it is another user's, or does not allow attaching */
+	ATTACH_DENIED, /* it is another user's, or does not allow attaching, or something else is where its map goes */
 	ATTACH_REFUSED, /* it answered that it does not do that */
 	ATTACH_TIMED_OUT,
 	ATTACH_GONE,
@@ -43,9 +43,9 @@ bool attach_read_status(int32_t pid, struct attach_target *ret_target);
 /* --- the request --- */
 
 /*
- * Makes a JVM run a command of jcmd. The calling process becomes one of the user of the JVM, in its root directory: it
+ * Makes a JVM write /tmp/perf-PID.map. The calling process becomes one of the user of the JVM, in its root directory: it
  * can do nothing else afterwards. Takes about six seconds at most.
  */
-enum attach_result attach_run(int32_t pid, const char *command);
+enum attach_result attach_request_map(int32_t pid);
 
 #endif

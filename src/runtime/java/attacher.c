@@ -36,7 +36,7 @@ static _Noreturn void serve(int socket, int32_t pid)
 	/* What hangs in spite of all time limits (a file system in user space) ends here. */
 	signal(SIGALRM, SIG_DFL);
 	alarm(REQUEST_SECONDS);
-	struct attacher_reply reply = {pid, attach_run(pid, "Compiler.perfmap")};
+	struct attacher_reply reply = {pid, attach_request_map(pid)};
 	(void)!write(socket, &reply, sizeof reply);
 	_exit(0);
 }
