@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/remote_memory.h"
 #include "capture/members.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #define OVERLAP 1024u /* bytes of the copy that are compared: several frames */
 #define HELD_MAX (64u << 20) /* bytes */
@@ -18,10 +18,8 @@
 /* Reads up to the end of the mapping. Returns the number of bytes. */
 static size_t read_memory(struct tails *tails, int32_t pid, uint64_t from, size_t max)
 {
-	struct iovec room = {.iov_base = tails->room, .iov_len = max};
-	struct iovec memory = {.iov_base = (void *)(uintptr_t)from, .iov_len = max};
-	ssize_t got = process_vm_readv(pid, &room, 1, &memory, 1, 0);
-	if (got < 0 && (errno == EPERM || errno == ENOSYS))
+	long got = remote_memory_read(pid, from, tails->room, max);
+	if (got == -EPERM || got == -ENOSYS)
 		tails->denied = true;
 	return got > 0 ? (size_t)got : 0;
 }

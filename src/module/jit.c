@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/regular_file.h"
+#include "base/remote_memory.h"
 #include "symbol/jitdump.h"
 #include "symbol/perfmap.h"
 
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define CHECK_NANOSECONDS 50000000ull /* how often it is checked whether a file of a running process has grown */
@@ -107,14 +107,8 @@ static off_t size_of(const char *path)
 /* What is behind the end of a mapping reads as zeros. */
 static bool read_process(int32_t pid, uint64_t address, uint8_t *bytes, size_t size)
 {
-	struct iovec here = {bytes, size}, there = {(void *)(uintptr_t)address, size};
 	memset(bytes, 0, size);
-	ssize_t count = process_vm_readv(pid, &here, 1, &there, 1, 0);
-	if (count >= 0)
-		return count;
-	/* A page that is not there makes it fail as a whole. */
-	there.iov_len = here.iov_len = -address & 4095;
-	return here.iov_len && here.iov_len < size && process_vm_readv(pid, &here, 1, &there, 1, 0) > 0;
+	return remote_memory_read(pid, address, bytes, size) > 0;
 }
 
 /* --- the dump --- */

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/id_map.h"
 #include "base/mem.h"
+#include "base/remote_memory.h"
 #include "base/strpool.h"
 #include "engine/engine.h"
 #include "system/proc_list.h"
@@ -11,14 +12,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define THREADS_MAX 65536u
 #define FRAMES_MAX 64u /* of the kernel; /proc shows no more */
 #define HELD_MAX (64u << 20) /* bytes of stacks; threads beyond that lose their user part */
-#define PAGE 4096u
-#define PAGES_MAX 17u /* of one stack */
 #define INTERPRETED_MAX 2048u /* words of one stack */
 
 struct kernel_frame {
@@ -194,23 +192,12 @@ static bool read_registers(struct sleepers *sleepers, struct sleeper *sleeper)
 	return true;
 }
 
-/* Page by page: the stack may end sooner. */
 static void read_user_stack(struct sleepers *sleepers, struct sleeper *sleeper, uint32_t max)
 {
-	struct iovec pages[PAGES_MAX];
-	size_t wanted = 0, count = 0;
 	uint64_t at = sleeper->registers[ARCH_AT_SP];
 	if (!at || sleepers->bytes.size + max > HELD_MAX)
 		return;
-	for (; wanted < max && count < PAGES_MAX; count++) {
-		size_t size = PAGE - at % PAGE;
-		size = size < max - wanted ? size : max - wanted;
-		pages[count] = (struct iovec){.iov_base = (void *)(uintptr_t)at, .iov_len = size};
-		wanted += size;
-		at += size;
-	}
-	struct iovec room = {.iov_base = buf_reserve(&sleepers->bytes, wanted), .iov_len = wanted};
-	ssize_t got = process_vm_readv(sleeper->pid, &room, 1, pages, count, 0);
+	long got = remote_memory_read(sleeper->pid, at, buf_reserve(&sleepers->bytes, max), max);
 	sleeper->stack = sleepers->bytes.size;
 	sleeper->stack_size = got > 0 ? (size_t)got : 0;
 	sleepers->bytes.size += sleeper->stack_size;

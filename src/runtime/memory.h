@@ -17,9 +17,7 @@ static inline bool target_memory_read(const struct target_memory *memory, uint64
 	return memory->read(memory->context, address, bytes, size);
 }
 
-/* Memory of a running process, which stays open until the end. -1: it may not be read, or is gone. */
-int process_memory_open(int32_t pid);
-/* As target_memory.read; `context` is a pointer to the descriptor. */
+/* As target_memory.read; `context` is a pointer to the number of a process (int32_t). */
 bool process_memory_read(void *context, uint64_t address, void *bytes, size_t size);
 
 #endif

@@ -17,7 +17,6 @@ enum { TABLE_BYTES = 4096, MAX_FRAMES = 64 };
 
 struct witness {
 	pid_t pid;
-	int fd; /* its memory */
 	int input; /* it ends when this is closed */
 	struct target_memory memory;
 	struct buf text;
@@ -61,14 +60,11 @@ static void start(struct witness *witness, const char *python)
 			break;
 	}
 	close(out[0]);
-	witness->fd = process_memory_open(witness->pid);
-	assert_true(witness->fd >= 0);
-	witness->memory = (struct target_memory){&witness->fd, process_memory_read};
+	witness->memory = (struct target_memory){&witness->pid, process_memory_read};
 }
 
 static void stop(struct witness *witness)
 {
-	close(witness->fd);
 	close(witness->input);
 	assert_int_equal(waitpid(witness->pid, NULL, 0), witness->pid);
 	buf_release(&witness->text);

@@ -272,9 +272,8 @@ static void memory_of_a_process_is_read_whole_or_not(void **state)
 	assert_ptr_not_equal(pages, MAP_FAILED);
 	munmap(pages + 2 * page, page);
 	memset(pages, 0x5a, 2 * page);
-	int fd = process_memory_open(getpid());
-	assert_true(fd >= 0);
-	struct target_memory memory = {&fd, process_memory_read};
+	int32_t pid = getpid();
+	struct target_memory memory = {&pid, process_memory_read};
 	uint8_t *copy = malloc(3 * page);
 	assert_true(target_memory_read(&memory, (uintptr_t)pages, copy, 2 * page));
 	assert_memory_equal(copy, pages, 2 * page);
@@ -283,10 +282,10 @@ static void memory_of_a_process_is_read_whole_or_not(void **state)
 	assert_false(target_memory_read(&memory, 0, copy, 8));
 	assert_false(target_memory_read(&memory, UINT64_MAX - 7, copy, 8));
 	assert_false(target_memory_read(&memory, UINT64_MAX - 7, copy, 16));
+	pid = -1;
+	assert_false(target_memory_read(&memory, (uintptr_t)pages, copy, 8));
 	free(copy);
-	close(fd);
 	munmap(pages, 2 * page);
-	assert_int_equal(process_memory_open(-1), -1);
 }
 
 int main(void)

@@ -1,8 +1,10 @@
 /* wick record: from a running program to its flame graph. */
 #include "cmd/record/record.h"
 
+#include "base/remote_memory.h"
 #include "cmd/confine.h"
 #include "event/tee.h"
+#include "sandbox/capabilities.h"
 #include "sandbox/sandbox.h"
 
 #include <errno.h>
@@ -128,6 +130,11 @@ static int open_all(struct record_run *run)
 	return code;
 }
 
+static void keep_for_memory(void)
+{
+	capabilities_keep(CAPABILITY(CAP_SYS_PTRACE));
+}
+
 /* All that needs privileges is open; from now on wick reads files of others. */
 static void give_up_privileges(struct record_run *run)
 {
@@ -141,6 +148,8 @@ static void give_up_privileges(struct record_run *run)
 		.recording = true,
 		.kernel_stacks = recorder_lists_sleepers(run->recorder),
 	};
+	if (sandbox_is_needed())
+		remote_memory_begin(keep_for_memory);
 	run->sandbox = confine(&options, &reason);
 	if (!reason.size)
 		return;
@@ -316,6 +325,7 @@ int record_main(struct record_run *run, int argc, char **argv)
 	code = record(run);
 	int command_code = run->recorder ? recorder_wait(run->recorder) : 0;
 	recorder_close(run->recorder);
+	remote_memory_end();
 	sandbox_leave(run->sandbox);
 	capture_events_release(&run->events);
 	profile_release(&run->collected);

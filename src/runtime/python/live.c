@@ -9,12 +9,10 @@
 #include "trace/word.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define CODES_MAX 65536u /* of one process; a program may create them without end */
 #define LINE_BYTES_MAX \
 	(64u << 20) /* of tables of lines in all; without one a frame has the first line of its function */
-#define MEMORIES_MAX 64u /* descriptors that stay open */
 #define ENDED_MAX 16u /* processes */
 #define FRAMES_MAX 1024u
 
@@ -29,7 +27,6 @@ struct python_process {
 	uint32_t generation;
 	bool ended;
 	bool same_numbers; /* its threads are known to have no other numbers than those in /proc */
-	int memory; /* -1: not open */
 	struct python_layout layout;
 	uint64_t runtime;
 	struct known_code *codes;
@@ -49,17 +46,9 @@ static void release_codes(struct python_live *live, struct python_process *proce
 	index_map_clear(&process->map);
 }
 
-static void close_memory(struct python_process *process)
-{
-	if (process->memory >= 0)
-		close(process->memory);
-	process->memory = -1;
-}
-
 static void release_process(struct python_live *live, struct python_process *process)
 {
 	release_codes(live, process);
-	close_memory(process);
 	index_map_release(&process->map);
 	free(process->codes);
 	free(process);
@@ -94,10 +83,8 @@ void python_live_add(struct python_live *live, int32_t pid, uint32_t generation,
 		index_map_insert(&live->map, hash_u64((uint32_t)pid), (uint32_t)live->count);
 		MEM_ROOM(live->items, live->count, live->capacity);
 		live->items[live->count++] = process;
-		process->memory = -1;
 	}
 	release_codes(live, process);
-	close_memory(process);
 	process->pid = pid;
 	process->generation = generation;
 	process->layout = *layout;
@@ -117,7 +104,6 @@ void python_live_exit(struct python_live *live, int32_t pid)
 	size_t ended = 0, kept = 0;
 	if (!process)
 		return;
-	close_memory(process);
 	process->ended = true;
 	for (size_t i = 0; i < live->count; i++)
 		ended += live->items[i]->ended;
@@ -138,18 +124,11 @@ void python_live_exit(struct python_live *live, int32_t pid)
 
 /* --- code objects --- */
 
-static bool open_memory(struct python_live *live, struct python_process *process, struct target_memory *ret_memory)
+/* False: it has ended. */
+static bool open_memory(struct python_process *process, struct target_memory *ret_memory)
 {
-	if (process->memory < 0 && !process->ended) {
-		size_t open = 0;
-		for (size_t i = 0; i < live->count; i++)
-			open += live->items[i]->memory >= 0;
-		for (size_t i = 0; i < live->count && open >= MEMORIES_MAX; i++)
-			close_memory(live->items[i]);
-		process->memory = process_memory_open(process->pid);
-	}
-	*ret_memory = (struct target_memory){&process->memory, process_memory_read};
-	return process->memory >= 0;
+	*ret_memory = (struct target_memory){&process->pid, process_memory_read};
+	return !process->ended;
 }
 
 static struct known_code *find_code(const struct python_process *process, uint64_t address)
@@ -199,7 +178,7 @@ static const struct known_code *get_code(struct python_live *live, struct python
 {
 	struct target_memory memory;
 	struct known_code *known = find_code(process, address);
-	bool readable = open_memory(live, process, &memory);
+	bool readable = open_memory(process, &memory);
 	uint64_t identity = readable ? python_code_identity(&memory, &process->layout, address) : 0;
 	if (!known || (identity && known->code.identity != identity)) {
 		struct python_code code;
@@ -248,7 +227,7 @@ size_t python_live_read(struct python_live *live, int32_t pid, int32_t tid, uint
 	struct python_frame frames[FRAMES_MAX];
 	struct target_memory memory;
 	enum python_end end;
-	if (!process || !open_memory(live, process, &memory))
+	if (!process || !open_memory(process, &memory))
 		return 0;
 	size_t count = python_stack_read(&memory, &process->layout, process->runtime, own_number(process, tid), frames,
 					 max / 2 < FRAMES_MAX ? max / 2 : FRAMES_MAX, &end);

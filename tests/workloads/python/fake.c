@@ -4,8 +4,11 @@
  *	wild	pointers to nowhere, into the kernel and to the last byte of a page
  *	names	code objects with lengths of more than there is, and strings that are none
  *	random	all of its memory changes all the time
+ *	stuck	a name in memory that is never there; ends with 77 where such memory cannot be made
  * From 3.13 on a table in the file describes the interpreter; with -DBAD_TABLE its fields lie beyond everything.
  */
+#define _GNU_SOURCE
+#include "../stuck_file.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -109,6 +112,10 @@ static void spoil(const char *kind, struct offsets at)
 	} else if (strcmp(kind, "names") == 0) {
 		put(text, 16, UINT64_MAX >> 1);
 		put(text, 32, UINT64_MAX);
+	} else if (strcmp(kind, "stuck") == 0) {
+		put(frames, at.frame_back, 0);
+		put(thread, 8, 0);
+		put(code, at.file, address(stuck_map(NULL, 4096)));
 	}
 }
 
