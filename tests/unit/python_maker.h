@@ -85,7 +85,9 @@ static inline uint64_t maker_string(struct maker *maker, unsigned kind, const ui
 	uint64_t data = compact ? address + header : maker_room(maker, count * width);
 	uint32_t state = width | (uint32_t)compact << 3 | (uint32_t)ascii << 4;
 	maker_put64(maker, address + layout->string_length, count);
-	maker_put32(maker, address + layout->string_state, 1 | state << (maker->interned_in_byte ? 8 : 2));
+	/* Behind the last member is what was there before. */
+	state = maker->interned_in_byte ? state << 8 | 0x5a000000u : state << 2 | 0x5a000500u;
+	maker_put32(maker, address + layout->string_state, 1 | state);
 	if (!compact)
 		maker_put64(maker, address + layout->string_compact, data);
 	for (size_t i = 0; i < count; i++)

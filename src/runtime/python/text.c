@@ -29,8 +29,11 @@ static bool find_characters(const struct target_memory *memory, const struct pyt
 	if (!address || !target_memory_read(memory, address + layout->string_length, &ret->count, sizeof ret->count) ||
 	    !target_memory_read(memory, address + layout->string_state, &state, sizeof state))
 		return false;
-	/* In two bits or a byte: the members behind are never zero, and only two bits of the byte are ever used. */
-	bool in_byte = layout->free_threaded && state >> SHIFT_INTERNED_BYTE & KIND;
+	/*
+	 * In two bits or a byte: the kind is never zero, and only two bits of the byte are ever used. What is behind
+	 * the last member is not initialized.
+	 */
+	bool in_byte = layout->free_threaded && !(state >> SHIFT_INTERNED & KIND);
 	state >>= in_byte ? SHIFT_INTERNED_BYTE : SHIFT_INTERNED;
 	ret->width = state & KIND;
 	if ((ret->width != 1 && ret->width != 2 && ret->width != 4) || ret->count > MAX_CHARACTERS)
