@@ -193,6 +193,8 @@ void advice_on_names(struct buf *out, const struct module_store *codes, const st
 		evaluates |= strcmp(name, "_PyEval_EvalFrameDefault") == 0;
 		named |= strncmp(name, "py::", 4) == 0;
 	}
+	for (size_t i = 0; i < profile->frame_count && !named; i++)
+		named = profile->frames[i].kind == FRAME_PYTHON;
 	for (size_t i = 0; i < codes->runtime_count && evaluates && !named && !out->size; i++)
 		runtime_python_advice(out, codes->runtimes[i].runtime);
 }
