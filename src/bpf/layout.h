@@ -88,14 +88,15 @@ struct layout_range {
 struct layout_python {
 	__u64 runtime; /* address of _PyRuntime */
 	struct layout_range eval[LAYOUT_EVAL_MAX]; /* run-time addresses; unused ones have size 0 */
-	__u32 runtime_interpreters, interpreter_next, interpreter_threads;
+	__u32 runtime_interpreters, interpreter_next, interpreter_threads, interpreter_gil;
 	__u16 thread_next, thread_id, thread_frame, cframe_frame, cframe_previous;
-	__u16 frame_code, frame_back, frame_position, frame_owner;
-	__u16 frame_bytes; /* that hold these four */
-	__u16 code_first_line, code_instructions;
+	__u16 runtime_holder, thread_status, thread_interpreter;
+	__u16 frame_code, frame_back, frame_position, frame_owner, frame_bytecode;
+	__u16 frame_bytes; /* that hold these five */
+	__u16 code_first_line, code_instructions, code_bytecodes;
 	__u8 entry; /* enum layout_python_entry */
 	__u8 position; /* enum layout_python_position */
-	__u16 zero;
+	__u8 free_threaded, zero[3];
 };
 
 /* The numbers of enum python_entry and enum python_position. */
@@ -141,8 +142,12 @@ struct layout_key {
 	__u8 mode; /* enum layout_mode */
 	__u64 extra; /* whatever else distinguishes samples of a source; 0: nothing */
 	__u64 cgroup; /* of version 2 */
-	__u32 cpu, zero; /* where it was taken, or the thread left */
+	__u32 cpu; /* where it was taken, or the thread left */
+	__u32 gil; /* enum layout_gil */
 };
+
+/* What a thread of Python has of the global interpreter lock. The numbers of enum event_gil in event/event.h. */
+enum layout_gil { LAYOUT_GIL_UNKNOWN, LAYOUT_GIL_HELD, LAYOUT_GIL_RELEASED, LAYOUT_GIL_NONE };
 
 #define LAYOUT_CPU_UNKNOWN 0xffffffffu
 
@@ -230,7 +235,8 @@ struct layout_copy {
 	__u64 registers[LAYOUT_REGISTERS];
 	__u64 skipped; /* bytes above the stack pointer that were not resident */
 	__u64 kernel[LAYOUT_KERNEL_MAX]; /* addresses */
-	__u8 bytes[LAYOUT_COPY_MAX]; /* of the stack, from there up */
+	/* Of the stack, from there up. Behind them, at a multiple of 8, come the words of Python frames. */
+	__u8 bytes[LAYOUT_COPY_MAX + LAYOUT_PYTHON_MAX * 16];
 };
 
 /* Counters of each CPU. */

@@ -13,6 +13,7 @@
 #define PYTHON_AT_ONCE 32
 #define PYTHON_THREADS_MAX 1024u
 #define PYTHON_OWNER_SHIM 3
+#define PYTHON_STATUS_ACTIVE 0x10
 #define PYTHON_CODE_MASK (~7ull) /* pointers to code objects are tagged in some versions */
 
 enum { PYTHON_ON, PYTHON_FOUND, PYTHON_END, PYTHON_BROKEN };
@@ -135,6 +136,40 @@ __noinline int python_find_previous(__u32 slot)
 	return PYTHON_FOUND;
 }
 
+/* --- the GIL --- */
+
+/* Whether the thread whose state is in the scratch holds the GIL. */
+static __always_inline __u32 python_gil(const struct scratch *s, const struct layout_python *python)
+{
+	__u64 thread = s->python_thread, word = 0;
+	__u32 enabled = 0;
+	__u8 status = 0;
+	if (python->free_threaded) {
+		if (read_pointer(thread + python->thread_interpreter, &word) ||
+		    bpf_probe_read_user(&enabled, sizeof enabled, (const void *)(word + python->interpreter_gil)))
+			return LAYOUT_GIL_UNKNOWN;
+		if (!enabled)
+			return LAYOUT_GIL_NONE;
+	}
+	if (python->runtime_holder != LAYOUT_NO_OFFSET) {
+		if (read_pointer(python->runtime + python->runtime_holder, &word))
+			return LAYOUT_GIL_UNKNOWN;
+		return word == thread ? LAYOUT_GIL_HELD : LAYOUT_GIL_RELEASED;
+	}
+	if (bpf_probe_read_user(&status, sizeof status, (const void *)(thread + python->thread_status)))
+		return LAYOUT_GIL_UNKNOWN;
+	return status & PYTHON_STATUS_ACTIVE ? LAYOUT_GIL_HELD : LAYOUT_GIL_RELEASED;
+}
+
+__noinline int python_note_gil(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	struct layout_python *python = s ? bpf_map_lookup_elem(&pythons, &s->record.key.pid) : 0;
+	if (python)
+		s->record.key.gil = python_gil(s, python);
+	return 0;
+}
+
 /* --- frames --- */
 
 static __always_inline __u64 python_word(const struct scratch *s, __u32 offset)
@@ -142,12 +177,26 @@ static __always_inline __u64 python_word(const struct scratch *s, __u32 offset)
 	return *(const __u64 *)(s->python_bytes + (offset & (PYTHON_FRAME_BYTES - 8)));
 }
 
+/* Where the bytecode is that the frame in the scratch runs: free-threaded interpreters have a copy for each thread. */
+static __always_inline __u64 python_bytecode(const struct scratch *s, const struct layout_python *python, __u64 code)
+{
+	__u64 own = code + python->code_instructions, list = 0, count = 0, copy = 0;
+	__u32 at = python->frame_bytecode;
+	if (!python->free_threaded || at == LAYOUT_NO_OFFSET)
+		return own;
+	__u32 number = (__u32)(python_word(s, at & ~7u) >> (at & 4) * 8);
+	if (!number || read_pointer(code + python->code_bytecodes, &list) || read_pointer(list, &count) ||
+	    number >= count || read_pointer(list + 8 + 8ull * number, &copy))
+		return own;
+	return copy;
+}
+
 /* The offset of the instruction in the bytecode. */
 static __always_inline __u32 python_offset(const struct scratch *s, const struct layout_python *python, __u64 code)
 {
 	__u64 position = python_word(s, python->frame_position);
 	if (python->position == LAYOUT_POSITION_POINTER)
-		return (__u32)(position - code - python->code_instructions);
+		return (__u32)(position - python_bytecode(s, python, code));
 	/* 32 bits, in the other half of the word where the offset is not a multiple of 8 */
 	position = python->frame_position & 4 ? position >> 32 : position;
 	return python->position == LAYOUT_POSITION_UNITS ? (__u32)position * 2 : (__u32)position;
@@ -271,12 +320,18 @@ static __always_inline void python_walk(struct scratch *s, __u32 slot)
 	int result = python_find_thread(slot);
 	if (result == PYTHON_END)
 		return;
-	if (result == PYTHON_FOUND)
+	if (result == PYTHON_FOUND) {
+		python_note_gil(slot);
 		result = python_follow(slot);
+	}
 	if (result != PYTHON_FOUND && !s->record.python_count && python_find_previous(slot) == PYTHON_FOUND)
 		result = python_follow(slot);
-	if (result != PYTHON_FOUND && s->record.key.end == LAYOUT_WHOLE)
+	if (result == PYTHON_FOUND)
+		return;
+	if (s->record.key.end == LAYOUT_WHOLE)
 		s->record.key.end = LAYOUT_INTERPRETER;
+	else if (s->record.key.end >= LAYOUT_UNKNOWN_PROCESS)
+		s->record.python_count = 0; /* wick reads them */
 }
 
 #endif

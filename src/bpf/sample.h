@@ -184,6 +184,26 @@ __noinline int copy_stack(__u32 number, __u64 from)
 	return (int)done;
 }
 
+/* Puts the Python frames behind the bytes of a copied stack. Returns how many bytes there are then. */
+__noinline int copy_python(__u32 slot, __u32 number, __u32 bytes)
+{
+	struct scratch *s = scratch_of(slot);
+	struct layout_copy *copy = bpf_map_lookup_elem(&copies, &number);
+	if (!s || !copy)
+		return (int)bytes;
+	__u64 at = (bytes + 7ull) & ~7ull, size = s->record.python_count * 8ull;
+	__u64 from = (__u64)s->record.kernel_count + s->record.user_count;
+	OPAQUE(at);
+	OPAQUE(size);
+	OPAQUE(from);
+	if (at > LAYOUT_COPY_MAX || size > LAYOUT_PYTHON_MAX * 16 || from > LAYOUT_KERNEL_MAX + LAYOUT_FRAMES_MAX ||
+	    bpf_probe_read_kernel(copy->bytes + at, (__u32)size, &s->addresses[from])) {
+		copy->record.python_count = 0;
+		return (int)bytes;
+	}
+	return (int)(at + size);
+}
+
 /* Sends registers and stack to wick. 0 or a failure. */
 __noinline int send_copy(__u32 slot, __u32 kind)
 {
@@ -203,8 +223,13 @@ __noinline int send_copy(__u32 slot, __u32 kind)
 		bytes = LAYOUT_COPY_MAX;
 	s->record.bytes = (__u32)bytes;
 	copy->record = s->record;
-	__u64 size = __builtin_offsetof(struct layout_copy, bytes) + bytes;
-	return send(copy, size, wakes_for_copies && s->record.key.end != LAYOUT_DIFFICULT);
+	if (s->record.python_count)
+		bytes = (__u32)copy_python(slot, number, (__u32)bytes);
+	if (bytes > sizeof copy->bytes)
+		bytes = sizeof copy->bytes;
+	return send(copy, __builtin_offsetof(struct layout_copy, bytes) + bytes,
+		    (wakes_for_copies && s->record.key.end != LAYOUT_DIFFICULT) ||
+			    (s->record.python_count && python_is_urgent(slot)));
 }
 
 /* Sends the record and the addresses of the stack. 0 or a failure. */
@@ -255,11 +280,13 @@ static __always_inline int walk_process(struct scratch *s, __u32 slot)
 	if (process->python)
 		python_begin(slot);
 	walk(s, slot);
-	if (s->record.key.end >= LAYOUT_UNKNOWN_PROCESS)
-		return 0;
-	if (s->evaluates)
+	int followed = s->record.key.end < LAYOUT_UNKNOWN_PROCESS;
+	if (!followed)
+		s->record.user_count = 0;
+	/* Of a stack that is copied, only wick will know whether it evaluates anything. */
+	if (followed ? s->evaluates : s->python)
 		python_walk(s, slot);
-	return 1;
+	return followed;
 }
 
 /* In the middle of an exec the stack of the old program is gone and there is none of the new one. */

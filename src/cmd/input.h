@@ -26,7 +26,7 @@ struct input_options {
 	bool tidy; /* set by the command: names of perf script text are tidied, else they stay whole */
 	bool perl; /* perf script text as stackcollapse-perf.pl reads it */
 	char *perl_event; /* owned: with `perl`, the first event of the files before */
-	bool label_cpu, label_cgroup; /* set by the command: samples of recordings have these labels */
+	bool label_cpu, label_cgroup, label_gil; /* set by the command: samples of recordings have these labels */
 	bool has_recording; /* set by input_load(): the input was perf.data */
 	struct sandbox *sandbox; /* of input_confine(); NULL: none */
 };

@@ -192,6 +192,7 @@ int recording_load(struct input_head *head, const char *path, const struct input
 		.each_context = &loading,
 		.label_cpu = options->label_cpu,
 		.label_cgroup = options->label_cgroup,
+		.label_gil = options->label_gil,
 		.keep_lines = options->srcline,
 		.addresses = options->addrs,
 		.filter = filter->takes,

@@ -22,8 +22,8 @@ struct report_options {
 };
 INPUT_FIRST(struct report_options);
 
-static const char *const by_choices[] = {"function", "module", "thread", "comm", "process", "cpu",
-					 "cgroup",   "symbol", "dso",    "tid",  "pid",     NULL};
+static const char *const by_choices[] = {"function", "module", "thread", "comm", "process", "cpu", "cgroup",
+					 "gil",      "symbol", "dso",    "tid",  "pid",     NULL};
 #define LABELS_LISTED 20 /* in a message */
 static const char *const sort_choices[] = {"self", "total", "name", NULL};
 
@@ -36,9 +36,10 @@ static const struct option_row report_rows[] = {
 	 .argument = "WHAT",
 	 .choices = by_choices,
 	 .help = "Group samples by WHAT. Default: function. thread: comm-pid/tid, as far as known. comm: threads "
-		 "with the same name. cpu and cgroup: perf.data only. symbol, dso, tid and pid are synonyms of "
-		 "function, module, thread and process. Any other WHAT is the key of a label that the samples have. "
-		 "In folded stacks the outermost frame is used as the thread."},
+		 "with the same name. cpu, cgroup and gil: perf.data only. gil: whether threads of Python held "
+		 "the global interpreter lock. symbol, dso, tid and pid are synonyms of function, module, thread and "
+		 "process. Any other WHAT is the key of a label that the samples have. In folded stacks the outermost "
+		 "frame is used as the thread."},
 	{.name = "header",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(header),
@@ -289,12 +290,14 @@ static int settle_call_graph(struct report_options *options)
 /* Which labels the samples need. Whether they have another one is only known when they are read. */
 static void settle_label(struct report_options *options)
 {
-	bool cpu = is(options->by, LABEL_CPU), cgroup = is(options->by, LABEL_CGROUP), other = true;
+	bool cpu = is(options->by, LABEL_CPU), cgroup = is(options->by, LABEL_CGROUP);
+	bool gil = is(options->by, LABEL_GIL), other = true;
 	for (const char *const *choice = by_choices; *choice; choice++)
 		other = other && !is(options->by, *choice);
-	options->by_label = cpu || cgroup || other;
+	options->by_label = cpu || cgroup || gil || other;
 	options->input.label_cpu = cpu || other;
 	options->input.label_cgroup = cgroup || other;
+	options->input.label_gil = gil || other;
 }
 
 /* Settles what depends on several options. PROCEED, or the exit code. */
@@ -498,7 +501,7 @@ static int check_label(const struct run *run)
 {
 	const struct profile *profile = &run->profile;
 	const char *by = run->options.by;
-	if (!run->options.by_label || is(by, LABEL_CPU) || is(by, LABEL_CGROUP))
+	if (!run->options.by_label || is(by, LABEL_CPU) || is(by, LABEL_CGROUP) || is(by, LABEL_GIL))
 		return PROCEED;
 	str_id *keys CLEANUP_FREE = NULL;
 	size_t count = label_sets_keys(&profile->label_sets, &profile->strings, &keys);

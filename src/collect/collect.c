@@ -39,6 +39,7 @@ struct collector *collector_new(const struct collect_options *options)
 		worker->tally.unmapped_apart = options->addresses;
 		worker->tally.threads_apart = options->threads_apart;
 		worker->tally.label_cpu = options->label_cpu;
+		worker->tally.label_gil = options->label_gil;
 		worker->tally.trace.keep_times = options->keep_times;
 		stack_maker_init(&worker->maker, &collector->codes, collector->options.max_depth);
 		worker->maker.foreign = options->foreign;
@@ -227,6 +228,8 @@ static const char *label_value(struct collector *collector, const struct event_s
 {
 	const char *cgroup = strcmp(key, LABEL_CGROUP) == 0 ? cgroup_name(collector, event->cgroup) : NULL;
 	room[0] = '\0';
+	if (!strcmp(key, LABEL_GIL))
+		return gil_label(event->gil);
 	if (!strcmp(key, LABEL_CPU) && event->cpu != UINT32_MAX)
 		snprintf(room, 16, "%u", event->cpu);
 	return cgroup ? cgroup : room;

@@ -26,7 +26,7 @@ struct collect_options {
 	bool count_samples; /* a sample weighs one and not its period */
 	bool keep_order; /* keep samples unmerged in the order of time */
 	bool keep_times; /* samples keep their time, so they are not added up */
-	bool label_cpu, label_cgroup; /* samples have them as labels, and are counted by them */
+	bool label_cpu, label_cgroup, label_gil; /* samples have them as labels, and are counted by them */
 	enum tally_threads threads_apart; /* in the profile; there is no end to new ones */
 	bool keep_lines; /* frames keep their source line */
 	bool foreign; /* they are of a machine that is not known: copies of stacks cannot be unwound */

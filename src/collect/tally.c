@@ -116,7 +116,8 @@ static str_id text_id(struct tally *tally, const char *text)
 static label_set_id labels_of(struct tally *tally, const struct batch_sample *sample)
 {
 	uint32_t cpu = tally->label_cpu ? sample->event.cpu : UINT32_MAX;
-	if (tally->cpu == cpu && tally->cgroup_label == sample->cgroup_label)
+	enum event_gil gil = tally->label_gil ? sample->event.gil : GIL_UNKNOWN;
+	if (tally->cpu == cpu && tally->gil == gil && tally->cgroup_label == sample->cgroup_label)
 		return tally->labels;
 	char number[16] = "";
 	if (cpu != UINT32_MAX)
@@ -124,8 +125,10 @@ static label_set_id labels_of(struct tally *tally, const struct batch_sample *sa
 	struct label labels[] = {
 		{text_id(tally, LABEL_CPU), text_id(tally, number)},
 		{text_id(tally, LABEL_CGROUP), text_id(tally, sample->cgroup_label ? sample->cgroup_label : "")},
+		{text_id(tally, LABEL_GIL), text_id(tally, gil_label(gil))},
 	};
 	tally->cpu = cpu;
+	tally->gil = gil;
 	tally->cgroup_label = sample->cgroup_label;
 	tally->labels = trace_label_set(&tally->trace, labels, sizeof labels / sizeof *labels);
 	return tally->labels;

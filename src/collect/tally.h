@@ -15,6 +15,7 @@ struct tally {
 	bool unmapped_apart; /* addresses outside all modules are distinguished; else they are one frame */
 	enum tally_threads threads_apart;
 	bool label_cpu; /* samples of different CPUs are counted separately */
+	bool label_gil; /* and those with and without the GIL */
 	uint64_t ends[STACK_ENDS]; /* samples, by how their stack ends; others may read them at any time */
 	uint64_t *broken; /* samples whose stack ends as STACK_BROKEN, by module id + 1 of the outermost frame */
 	size_t broken_capacity;
@@ -27,9 +28,22 @@ struct tally {
 	thread_id thread;
 	value_id value;
 	uint32_t cpu; /* of its labels */
+	enum event_gil gil;
 	const char *cgroup_label;
 	label_set_id labels;
 };
+
+/* The value of the label. */
+static inline const char *gil_label(enum event_gil gil)
+{
+	static const char *const values[GIL_STATES] = {
+		[GIL_UNKNOWN] = "",
+		[GIL_HELD] = "held",
+		[GIL_RELEASED] = "released",
+		[GIL_NONE] = "free-threaded",
+	};
+	return values[gil];
+}
 
 /* With `ordered` samples stay apart, in the order they came. */
 void tally_init(struct tally *tally, bool ordered);

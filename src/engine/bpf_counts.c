@@ -173,6 +173,7 @@ static struct event_sample sample_of(const struct bpf_counts *counts, const stru
 		.pid = (int32_t)record->key.pid,
 		.tid = (int32_t)record->key.tid,
 		.cpu = record->key.cpu,
+		.gil = record->key.gil < GIL_STATES ? (enum event_gil)record->key.gil : GIL_UNKNOWN,
 		.cgroup = record->key.cgroup,
 		.time = record->time,
 		.since = record->time,

@@ -228,9 +228,10 @@ static int take_record(void *context, void *data, size_t size)
 	struct layout_record *record = mem_alloc(size);
 	memcpy(record, data, size);
 	MEM_ROOM(engine->waiting, engine->waiting_count, engine->waiting_capacity);
+	bool seen = record->python_count; /* by the kernel, at the moment of the sample */
 	/* Frames of an interpreter get their functions at once: the process may end, or free them. */
 	record = bpf_python_name(&engine->supply.pythons, record, size);
-	engine->waiting[engine->waiting_count++] = read_wait(engine, record);
+	engine->waiting[engine->waiting_count++] = seen ? record : read_wait(engine, record);
 	return 0;
 }
 

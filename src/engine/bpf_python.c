@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "event/event.h"
 
 #include <string.h>
 
@@ -15,13 +16,19 @@ _Static_assert((int)PYTHON_POSITION_POINTER == LAYOUT_POSITION_POINTER &&
 	       "the same numbers");
 _Static_assert(PYTHON_NO_OFFSET == LAYOUT_NO_OFFSET && PYTHON_EVAL_MAX == LAYOUT_EVAL_MAX, "the same numbers");
 
+_Static_assert((int)GIL_HELD == LAYOUT_GIL_HELD && (int)GIL_RELEASED == LAYOUT_GIL_RELEASED &&
+		       (int)GIL_NONE == LAYOUT_GIL_NONE,
+	       "the same numbers");
+
 /* Bytes of a frame up to the end of the last member that is read. */
 static uint16_t frame_bytes(const struct python_layout *layout)
 {
-	uint16_t last = layout->frame_code, owner = layout->frame_owner;
+	uint16_t last = layout->frame_code, owner = layout->frame_owner, bytecode = layout->frame_bytecode;
 	last = layout->frame_back > last ? layout->frame_back : last;
 	last = layout->frame_position > last ? layout->frame_position : last;
 	last = (uint16_t)(last + sizeof(uint64_t));
+	if (bytecode != PYTHON_NO_OFFSET && bytecode + sizeof(uint32_t) > last)
+		last = (uint16_t)(bytecode + sizeof(uint32_t));
 	return owner != PYTHON_NO_OFFSET && owner >= last ? (uint16_t)(owner + 1) : last;
 }
 
@@ -33,6 +40,10 @@ struct layout_python bpf_python_layout(const struct python_image *image, uint64_
 		.runtime_interpreters = from->runtime_interpreters,
 		.interpreter_next = from->interpreter_next,
 		.interpreter_threads = from->interpreter_threads,
+		.interpreter_gil = from->interpreter_gil,
+		.runtime_holder = from->runtime_holder,
+		.thread_status = from->thread_status,
+		.thread_interpreter = from->thread_interpreter,
 		.thread_next = from->thread_next,
 		.thread_id = from->thread_id,
 		.thread_frame = from->thread_frame,
@@ -42,11 +53,14 @@ struct layout_python bpf_python_layout(const struct python_image *image, uint64_
 		.frame_back = from->frame_back,
 		.frame_position = from->frame_position,
 		.frame_owner = from->frame_owner,
+		.frame_bytecode = from->frame_bytecode,
 		.frame_bytes = frame_bytes(from),
 		.code_first_line = from->code_first_line,
 		.code_instructions = from->code_instructions,
+		.code_bytecodes = from->code_bytecodes,
 		.entry = from->entry,
 		.position = from->position,
+		.free_threaded = from->free_threaded,
 	};
 	for (size_t i = 0; i < image->eval_count; i++)
 		to.eval[i] =
@@ -108,12 +122,24 @@ static struct layout_record *read_frames(struct python_live *live, struct layout
 	return &copy->record;
 }
 
+/* A copy that came with frames. */
+static struct layout_record *name_copy(struct python_live *live, struct layout_record *record, size_t size)
+{
+	struct layout_copy *copy = (struct layout_copy *)record;
+	if (bpf_python_copy_bytes(copy) > size)
+		record->python_count = 0;
+	else
+		python_live_name(live, (int32_t)record->key.pid, record->key.generation,
+				 (uint64_t *)((char *)copy + words_at(copy)), record->python_count);
+	return record;
+}
+
 struct layout_record *bpf_python_name(struct python_live *live, struct layout_record *record, size_t size)
 {
 	uint64_t *words = (uint64_t *)(record + 1);
 	size_t first = (size_t)record->kernel_count + record->user_count, count = record->python_count;
 	if (record->kind == LAYOUT_COPY || record->kind == LAYOUT_COPY_LEFT)
-		return read_frames(live, record);
+		return count ? name_copy(live, record, size) : read_frames(live, record);
 	if (record->kind != LAYOUT_STACK && record->kind != LAYOUT_NEW_STACK)
 		return record;
 	if (sizeof *record + (first + count) * sizeof *words > size)

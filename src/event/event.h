@@ -43,11 +43,21 @@ enum stack_end {
 	STACK_ENDS,
 };
 
+/* What a thread of Python had of the global interpreter lock. The numbers stand in perf.data files. */
+enum event_gil {
+	GIL_UNKNOWN, /* it executed nothing of Python */
+	GIL_HELD,
+	GIL_RELEASED,
+	GIL_NONE, /* a free-threaded interpreter */
+	GIL_STATES,
+};
+
 struct event_sample {
 	uint32_t source; /* index of its event_source */
 	enum event_mode mode;
 	int32_t pid, tid;
 	uint32_t cpu; /* UINT32_MAX: not known */
+	enum event_gil gil;
 	uint64_t time, ip, address, id, stream_id, period, cgroup;
 	uint64_t weight, data_source, transaction, physical_address, code_page_size, data_page_size;
 	uint16_t instruction_latency, retire_latency; /* of PERF_SAMPLE_WEIGHT_STRUCT, whose first part is `weight` */

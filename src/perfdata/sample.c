@@ -54,8 +54,12 @@ static bool take_fixed(struct cursor *cursor, uint64_t type, struct event_sample
 		sample->id = *word++;
 	if (type & PERF_SAMPLE_STREAM_ID)
 		sample->stream_id = *word++;
-	if (type & PERF_SAMPLE_CPU)
+	if (type & PERF_SAMPLE_CPU) {
+		/* The kernel writes zeros behind the number, and other tools do not look there. */
+		uint32_t behind = (uint32_t)(*word >> 32);
+		sample->gil = behind < GIL_STATES ? (enum event_gil)behind : GIL_UNKNOWN;
 		sample->cpu = (uint32_t)*word++;
+	}
 	if (type & PERF_SAMPLE_PERIOD)
 		sample->period = *word++;
 	return true;

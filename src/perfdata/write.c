@@ -393,7 +393,7 @@ static void write_sample(struct perfdata_writer *writer, const struct finished *
 	put_pair(out, sample->pid, sample->tid);
 	put64(out, time);
 	if (writer->sample_type & PERF_SAMPLE_CPU)
-		put_pair(out, (int32_t)sample->cpu, 0);
+		put_pair(out, (int32_t)sample->cpu, (int32_t)sample->gil);
 	if (writer->sample_type & PERF_SAMPLE_PERIOD)
 		put64(out, period ? period : 1);
 	put_chain(out, sample->mode, finished->frames, finished->count, finished->end);

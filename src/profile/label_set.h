@@ -15,6 +15,7 @@ typedef uint32_t label_set_id;
 /* Keys that wick itself sets. */
 #define LABEL_CPU "cpu" /* number, in decimal */
 #define LABEL_CGROUP "cgroup" /* path, from the root of the hierarchy */
+#define LABEL_GIL "gil" /* of threads that executed Python: see gil_label() in collect/tally.h */
 
 struct label {
 	str_id key, value;

@@ -270,7 +270,7 @@ static void label_text(struct buf *out, const char *key, const char *value)
 	unsigned long number = strtoul(value, &end, 10);
 	buf_clear(out);
 	if (!*value)
-		buf_str(out, "unknown");
+		buf_str(out, strcmp(key, LABEL_GIL) ? "unknown" : "not in Python");
 	else if (!strcmp(key, LABEL_CPU) && isdigit((unsigned char)*value) && !*end)
 		buf_printf(out, "%03lu", number);
 	else

@@ -361,7 +361,7 @@ Wrong use.
   wick: report: --format csv and --json cannot be used together (see wick report --help)
   [2]
   $ wick report --by colour in.folded
-  wick: report: --by cannot be 'colour'; use one of function, module, thread, comm, process, cpu, cgroup, symbol, dso, tid, pid; the input has no labels (see wick report --help)
+  wick: report: --by cannot be 'colour'; use one of function, module, thread, comm, process, cpu, cgroup, gil, symbol, dso, tid, pid; the input has no labels (see wick report --help)
   [2]
   $ wick report --by modul in.folded
   wick: report: --by cannot be 'modul'; did you mean module? (see wick report --help)

@@ -16,7 +16,7 @@ find_pythons() {
 	# shellcheck disable=SC2086 # a list
 	for candidate in /usr/bin/python3 ${PYTHONS:-} \
 		$(printf '%s\n' {~,/root}/.pyenv/versions/3.*/bin/python3 | sort -t / -k 5rV); do
-		version=$("$candidate" -c 'import sys, ctypes; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null) || continue
+		version=$("$candidate" -c 'import sys, ctypes; print("%d.%d.%d%s" % (*sys.version_info[:3], sys.abiflags))' 2>/dev/null) || continue
 		[[ $version =~ ^3\.([89]|1[0-9])\. && -z ${seen[$version]:-} ]] || continue
 		seen[$version]=1
 		pythons+=("$candidate")

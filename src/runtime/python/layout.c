@@ -19,6 +19,8 @@ static const struct python_layout rows[] = {
 		.thread_next = 8,
 		.thread_id = 176,
 		.thread_native_id = NONE,
+		.runtime_holder = 1368,
+		.thread_status = NONE,
 		.thread_frame = 24,
 		.cframe_frame = NONE,
 		.cframe_previous = NONE,
@@ -51,6 +53,8 @@ static const struct python_layout rows[] = {
 		.thread_next = 8,
 		.thread_id = 176,
 		.thread_native_id = NONE,
+		.runtime_holder = 568,
+		.thread_status = NONE,
 		.thread_frame = 24,
 		.cframe_frame = NONE,
 		.cframe_previous = NONE,
@@ -83,6 +87,8 @@ static const struct python_layout rows[] = {
 		.thread_next = 8,
 		.thread_id = 176,
 		.thread_native_id = NONE,
+		.runtime_holder = 568,
+		.thread_status = NONE,
 		.thread_frame = 24,
 		.cframe_frame = NONE,
 		.cframe_previous = NONE,
@@ -115,6 +121,8 @@ static const struct python_layout rows[] = {
 		.thread_next = 8,
 		.thread_id = 152,
 		.thread_native_id = 160,
+		.runtime_holder = 576,
+		.thread_status = NONE,
 		.thread_frame = 56,
 		.cframe_frame = 8,
 		.cframe_previous = 16,
@@ -147,6 +155,8 @@ static const struct python_layout rows[] = {
 		.thread_next = 8,
 		.thread_id = 136,
 		.thread_native_id = 144,
+		.runtime_holder = NONE,
+		.thread_status = 24,
 		.thread_frame = 56,
 		.cframe_frame = 0,
 		.cframe_previous = 8,
@@ -176,7 +186,8 @@ struct table_words {
 	uint16_t version, words;
 	uint8_t runtime_interpreters;
 	uint8_t interpreter_next, interpreter_threads;
-	uint8_t thread_next, thread_id, thread_native_id, thread_frame;
+	uint8_t thread_next, thread_id, thread_native_id;
+	uint8_t thread_status, thread_interpreter, interpreter_gil, gil_enabled, thread_frame;
 	uint8_t frame_code, frame_back, frame_position, frame_owner, frame_bytecode;
 	uint8_t code_file, code_name, code_qualname, code_first_line, code_lines, code_instructions, code_bytecodes;
 	uint8_t string_length, string_state, string_ascii;
@@ -193,6 +204,10 @@ static const struct table_words tables[] = {
 		.thread_next = 21,
 		.thread_id = 24,
 		.thread_native_id = 25,
+		.thread_status = 27,
+		.thread_interpreter = 22,
+		.interpreter_gil = 15,
+		.gil_enabled = 16,
 		.thread_frame = 23,
 		.frame_code = 30,
 		.frame_back = 29,
@@ -221,6 +236,10 @@ static const struct table_words tables[] = {
 		.thread_next = 24,
 		.thread_id = 27,
 		.thread_native_id = 28,
+		.thread_status = 30,
+		.thread_interpreter = 25,
+		.interpreter_gil = 16,
+		.gil_enabled = 17,
 		.thread_frame = 26,
 		.frame_code = 33,
 		.frame_back = 32,
@@ -249,6 +268,10 @@ static const struct table_words tables[] = {
 		.thread_next = 24,
 		.thread_id = 30,
 		.thread_native_id = 31,
+		.thread_status = 33,
+		.thread_interpreter = 25,
+		.interpreter_gil = 16,
+		.gil_enabled = 17,
 		.thread_frame = 26,
 		.frame_code = 41,
 		.frame_back = 40,
@@ -337,6 +360,11 @@ static bool layout_of_words(const struct table_words *words, const uint8_t *byte
 		.thread_next = in_object(&table, words->thread_next),
 		.thread_id = in_object(&table, words->thread_id),
 		.thread_native_id = in_object(&table, words->thread_native_id),
+		.runtime_holder = NONE,
+		.thread_status = in_object(&table, words->thread_status),
+		.thread_interpreter = in_object(&table, words->thread_interpreter),
+		.interpreter_gil = offset_below(&table, words->interpreter_gil, MAX_STATE) +
+				   offset_below(&table, words->gil_enabled, MAX_OBJECT),
 		.thread_frame = in_object(&table, words->thread_frame),
 		.cframe_frame = NONE,
 		.cframe_previous = NONE,

@@ -25,6 +25,7 @@ enum python_position {
 
 #define PYTHON_NO_OFFSET 0xffffu
 #define PYTHON_OWNER_SHIM 3 /* of a frame */
+#define PYTHON_STATUS_ACTIVE 0x10 /* of a thread: attached, which in builds with a GIL means that it holds it */
 #define PYTHON_FRAME_BYTES 128u /* all members of a frame that are read lie below */
 
 struct python_layout {
@@ -36,6 +37,12 @@ struct python_layout {
 	uint32_t interpreter_next, interpreter_threads;
 	uint16_t thread_next, thread_id; /* thread_id: pthread_self(), which is the thread pointer */
 	uint16_t thread_native_id; /* in the pid namespace of the process; PYTHON_NO_OFFSET: none */
+	/* Who holds the GIL: the state that the runtime names (up to 3.11), or a bit of the thread's own state. */
+	uint16_t runtime_holder; /* PYTHON_NO_OFFSET from 3.12 on */
+	uint16_t thread_status; /* a byte: PYTHON_STATUS_ACTIVE; PYTHON_NO_OFFSET up to 3.11 */
+	/* Free-threaded: whether there is a GIL at all, 32 bits of the interpreter of the thread. */
+	uint16_t thread_interpreter;
+	uint32_t interpreter_gil;
 	uint16_t thread_frame; /* the frame, or what points to it: */
 	uint16_t cframe_frame; /* PYTHON_NO_OFFSET: nothing lies between */
 	uint16_t cframe_previous; /* of the evaluation that called; the innermost may be about to begin */
