@@ -146,7 +146,7 @@ static const struct option_row flame_rows[] = {
 	 .choices = palette_names,
 	 .help = "Color palette. java, js, perl, python, rust, chain and safe color by kind of code (safe is "
 		 "suitable for color-blind readers), state by kind of wait, the others by name. Default: hot; state "
-		 "for off-CPU time, wall-clock time and page faults."},
+		 "for off-CPU time, wall-clock time and page faults; python if most of the weight is in Python."},
 	{.name = "color",
 	 .type = OPTION_CHOICE,
 	 .offset = FIELD(colors),

@@ -41,11 +41,33 @@ void output_budget(struct calltree_options *options, const struct svg_options *s
 	options->keep_share = narrowest * 0.99; /* rounding must not tip what is just wide enough */
 }
 
+/* Whether most of the weight of a value is in stacks with functions of Python. */
+static bool is_mostly_python(const struct profile *profile, const char *value)
+{
+	CLEANUP_FREE bool *python = mem_zalloc(profile->stack_count, sizeof *python);
+	double all = 0, part = 0;
+	for (size_t i = 1; i < profile->stack_count; i++) {
+		const struct stack *stack = &profile->stacks[i]; /* callers come first */
+		python[i] = python[stack->parent] || profile->frames[stack->frame].kind == FRAME_PYTHON;
+	}
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		const struct sample *sample = &profile->samples[i];
+		if (strcmp(profile_text(profile, profile->values[sample->value].name), value) != 0)
+			continue;
+		all += (double)sample->weight;
+		part += python[sample->stack] ? (double)sample->weight : 0;
+	}
+	return part > all / 2;
+}
+
 void output_colours(struct svg_options *svg, const struct profile *profile, const char *value)
 {
 	const struct profile_view *view = profile_view_find(value);
 	bool wakers = view && strpool_find(&profile->strings, "--", 2) != INDEX_NONE;
-	svg->palette = wakers ? PALETTE_CHAIN : view ? PALETTE_STATE : PALETTE_HOT;
+	svg->palette = wakers                           ? PALETTE_CHAIN :
+		       view                             ? PALETTE_STATE :
+		       is_mostly_python(profile, value) ? PALETTE_PYTHON :
+							  PALETTE_HOT;
 	palette_background(view ? view->background : palette_background_default(svg->palette), svg->background);
 }
 

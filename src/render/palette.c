@@ -145,6 +145,12 @@ static struct rgb safe_unknown(struct shade s)
 	return lightened((struct rgb){200, 196, 188}, s);
 }
 
+static struct rgb grey(struct shade s)
+{
+	uint8_t x = channel(190, 40, s.v1);
+	return (struct rgb){x, x, x};
+}
+
 /* Groups */
 
 static bool ends_with(const char *name, const char *end)
@@ -252,6 +258,30 @@ static const struct colour_class *python_class(const char *name)
 	return in_library ? &library : &own;
 }
 
+/* Installed with the interpreter as modules of the distribution are. */
+static bool is_distributed(const char *file)
+{
+	return strstr(file, "/dist-packages/");
+}
+
+const struct colour_class *palette_python_class(const char *file, enum name_kind kind)
+{
+	static const struct colour_class native = {green, "native"}, kernel = {orange, "kernel"},
+					 thread = {grey, "thread"}, unknown = {grey, "unknown"};
+	switch (kind) {
+	case KIND_PYTHON:
+		return python_class(is_distributed(file) ? "site-packages" : file);
+	case KIND_KERNEL:
+		return &kernel;
+	case KIND_THREAD:
+		return &thread;
+	case KIND_UNKNOWN:
+		return &unknown;
+	default:
+		return &native;
+	}
+}
+
 static const struct colour_class *rust_class(const char *name)
 {
 	static const struct colour_class library = {orange, "core, alloc, std"}, rust = {aqua, "other Rust"},
@@ -271,12 +301,6 @@ static const struct colour_class *chain_class(const char *name)
 {
 	static const struct colour_class waker = {aqua, "waker"}, off_cpu = {blue, "off-CPU"};
 	return strstr(name, "_[w]") ? &waker : &off_cpu;
-}
-
-static struct rgb grey(struct shade s)
-{
-	uint8_t x = channel(190, 40, s.v1);
-	return (struct rgb){x, x, x};
 }
 
 static const struct state_row {

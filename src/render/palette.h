@@ -78,6 +78,12 @@ struct colour_class {
 const struct colour_class *palette_class(enum palette palette, const char *name, enum name_kind kind);
 
 /*
+ * The group of a function where frames say what is Python, for the palette "python": `file` is what a function of
+ * Python is in.
+ */
+const struct colour_class *palette_python_class(const char *file, enum name_kind kind);
+
+/*
  * Frames that say what all stacks above them have in common: "[sleeping]", "[lock]", "[minor]". The palette "state"
  * colors by them. An enum part_label: 0 is none of them.
  */

@@ -109,6 +109,21 @@ static void kinds_of_code_are_distinguished(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		assert_string_equal(palette_class(rows[i].palette, rows[i].name, KIND_NATIVE)->says, rows[i].says);
 	assert_string_equal(palette_class(PALETTE_SAFE, "a::b", KIND_KERNEL)->says, "kernel");
+	static const struct {
+		const char *file, *says;
+		enum name_kind kind;
+	} files[] = {
+		{"/srv/app.py", "other code", KIND_PYTHON},
+		{"/usr/lib/python3.11/json/decoder.py", "standard library", KIND_PYTHON},
+		{"<frozen importlib._bootstrap>", "standard library", KIND_PYTHON},
+		{"/usr/lib/python3/dist-packages/yaml/__init__.py", "site-packages", KIND_PYTHON},
+		{"/venv/lib/python3.12/site-packages/x.py", "site-packages", KIND_PYTHON},
+		{"/usr/lib/python3.11/lib-dynload/_json.so", "native", KIND_NATIVE},
+		{"", "kernel", KIND_KERNEL},
+		{"", "thread", KIND_THREAD},
+	};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		assert_string_equal(palette_python_class(files[i].file, files[i].kind)->says, files[i].says);
 	assert_null(palette_class(PALETTE_HOT, "a", KIND_NATIVE)->says);
 }
 

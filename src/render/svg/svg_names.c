@@ -1,5 +1,6 @@
 /* Labels of the tree as names of the picture: what is shown, its kind and its colors. */
 #include "base/text.h"
+#include "profile/functions.h"
 #include "profile/tree_labels.h"
 #include "render/svg/svg_picture.h"
 
@@ -79,6 +80,12 @@ static size_t count_characters(const char *text, size_t length, bool *ret_plain)
 	return count;
 }
 
+static const char *file_of(const struct svg_picture *picture, const struct svg_name *name)
+{
+	frame_id frame = picture->tree->labels[name->label].frame;
+	return frame == PROFILE_NONE ? "" : frame_module(picture->profile, frame);
+}
+
 /*
  * Gives the name its colors. key[0…key_length) is the name as flamegraph.pl would have it; a mark that was added here
  * stands behind it.
@@ -88,7 +95,9 @@ static void colour_name(struct svg_picture *picture, struct svg_name *name, uint
 {
 	const struct svg_options *options = picture->options;
 	struct shade shade = shade_of(options->shade, key, key_length, &picture->random);
-	name->class = palette_class(options->palette, key, name->kind);
+	name->class = options->palette == PALETTE_PYTHON && picture->has_python ?
+			      palette_python_class(file_of(picture, name), name->kind) :
+			      palette_class(options->palette, key, name->kind);
 	name->safe_class = palette_class(PALETTE_SAFE, key, name->kind);
 	if (variant >= VARIANT_STATE) {
 		name->class = palette_state_class(variant - VARIANT_STATE, false);

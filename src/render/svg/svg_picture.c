@@ -93,6 +93,8 @@ void svg_picture_init(struct svg_picture *picture, const struct calltree *tree, 
 	picture->base = asked > counted ? asked : counted > 0 ? counted : picture->total;
 	if (options->names == LABELS_DEFAULT)
 		short_names_build(&picture->short_names, profile);
+	for (size_t i = 0; i < profile->frame_count && !picture->has_python; i++)
+		picture->has_python = profile->frames[i].kind == FRAME_PYTHON;
 	if (options->palette == PALETTE_CHAIN)
 		mark_wakers(picture);
 	if (options->palette == PALETTE_STATE)

@@ -34,6 +34,7 @@ struct svg_picture {
 	const struct calltree *tree;
 	const struct profile *profile;
 	const struct svg_options *options;
+	bool has_python; /* frames, and not only names, say what is Python */
 
 	/* Weight that decides a node's width, alone and with its callees: of two values compared, the larger one. */
 	const int64_t *self, *width;
