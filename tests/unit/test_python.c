@@ -40,7 +40,7 @@ static void the_table_describes_the_interpreter(void **state)
 	assert_int_equal(layout.thread_frame, 72);
 	assert_int_equal(layout.thread_id, 152);
 	assert_int_equal(layout.thread_native_id, 160);
-	assert_int_equal(layout.thread_status, 24);
+	assert_int_equal(layout.thread_status, 32);
 	assert_int_equal(layout.frame_owner, 70);
 	assert_int_equal(layout.code_first_line, 68);
 	assert_int_equal(layout.code_instructions, 200);
