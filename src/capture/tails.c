@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define OVERLAP 1024u /* bytes of the copy that are compared: several frames */
+#define OVERLAP_MIN 32u
+#define PAGE 4096u
 #define HELD_MAX (64u << 20) /* bytes */
 #define HURRY 1000000000ull /* nanoseconds after the last one that was read */
 #define FIRST_HURRY 200000000ull /* and at the beginning, when it is not known whether there are any */
@@ -33,25 +35,34 @@ static void keep(struct tails *tails, const struct event_sample *sample, const u
 	tails->held += size;
 }
 
+/* How many bytes at the end of the copy are compared: of a small one the outer half, which does not change as often. */
+static size_t overlap_of(const struct event_sample *sample)
+{
+	return sample->stack_size / 2 < OVERLAP ? sample->stack_size / 2 : OVERLAP;
+}
+
 static void look_at(struct tails *tails, const struct event_sample *sample)
 {
 	struct unwind_registers registers;
-	if (tails->denied || sample->stack_size < OVERLAP || sample->stack_size < sample->stack_asked ||
-	    tails->held > HELD_MAX || (tails->members && !members_expects(tails->members, sample->pid, sample->tid)))
+	size_t overlap = overlap_of(sample);
+	if (tails->denied || overlap < OVERLAP_MIN || tails->held > HELD_MAX ||
+	    (tails->members && !members_expects(tails->members, sample->pid, sample->tid)))
 		return;
 	size_t max = stack_needs_of(tails->needs, sample->tid);
 	if (!max ||
 	    !unwind_registers_from_perf(&registers, NULL, sample->user.abi, sample->user.mask, sample->user.values))
 		return;
 	uint64_t end = registers.sp + sample->stack_skipped + sample->stack_size;
-	size_t size = read_memory(tails, sample->pid, end - OVERLAP, OVERLAP + max);
+	if (sample->stack_size < sample->stack_asked && end % PAGE)
+		return; /* all of the stack is there, not only what was resident */
+	size_t size = read_memory(tails, sample->pid, end - overlap, overlap + max);
+	if (size <= overlap)
+		return; /* the copy reaches to the end of the stack */
 	tails->last = clock_now();
-	if (size <= OVERLAP)
-		return;
-	if (memcmp(tails->room, sample->stack + sample->stack_size - OVERLAP, OVERLAP) != 0)
+	if (memcmp(tails->room, sample->stack + sample->stack_size - overlap, overlap) != 0)
 		tails->changed++;
 	else
-		keep(tails, sample, tails->room + OVERLAP, size - OVERLAP);
+		keep(tails, sample, tails->room + overlap, size - overlap);
 }
 
 static int take_early(void *context, const struct event *event)

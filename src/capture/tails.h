@@ -1,7 +1,8 @@
 /*
- * The outer part of stacks that are larger than their copies in the rings. As soon as such a sample is seen, the memory
- * above its copy is read from the process, which runs on meanwhile: outer frames stay for long. What was read is used
- * only if it begins with the same bytes as the copy ends with, since then nobody has returned from there.
+ * The outer part of stacks that are larger than their copies. A copy also ends at the first page that is not resident,
+ * such as one that a large frame has not used yet. As soon as such a sample is seen, the memory above its copy is read
+ * from the process, which runs on meanwhile: outer frames stay for long. What was read is used only if it begins with
+ * the same bytes as the copy ends with, since then nobody has returned from there.
  */
 #ifndef WICK_CAPTURE_TAILS_H
 #define WICK_CAPTURE_TAILS_H

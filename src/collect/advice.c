@@ -101,7 +101,7 @@ static void advise_on(struct buf *out, const struct advice_facts *facts, enum st
 		advise_broken(out, facts);
 		break;
 	case STACK_ABSENT:
-		buf_str(out, "stack memory was swapped out or unmapped when the sample was taken");
+		buf_str(out, "stack memory was not resident when the sample was taken");
 		break;
 	case STACK_OTHER:
 		advise_other_stack(out, facts);

@@ -264,7 +264,8 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 	maker->tail_used = 0;
 	maker->missing = 0;
 	size_t count = unwind_stack(&space, registers, maker->addresses, maker->exact, maker->max_depth, &end);
-	if (maker->needs && full && sample->stack_size)
+	/* A shallow stack shows nothing about deep ones of the same thread. */
+	if (maker->needs && sample->stack_size && (full || end != UNWIND_COMPLETE || maker->tail_used))
 		stack_needs_learn(maker->needs, sample->tid, sample->stack_tail_size, maker->tail_used,
 				  end == UNWIND_NO_MEMORY, end == UNWIND_COMPLETE);
 	for (size_t i = 0; i < count; i++)

@@ -10,10 +10,9 @@
 #include <stdatomic.h>
 
 #define STACK_NEEDS_SLOTS_LOG2 12
-#define STACK_TAIL_FIRST (512u << 10) /* is read of one of which nothing is known */
 #define STACK_TAIL_USUAL (128u << 10) /* of one that needs some, at least */
 #define STACK_TAIL_MIN 4096u /* less is as good as none */
-#define STACK_TAIL_MAX (1u << 20)
+#define STACK_TAIL_MAX (1u << 20) /* is read of one of which nothing is known: rustc has a frame of 540 KB */
 
 struct stack_needs {
 	/* Bytes; 0: not known, 1: none. */
@@ -26,17 +25,17 @@ static inline _Atomic uint32_t *stack_needs_slot(struct stack_needs *needs, int3
 	return &needs->slots[hash_u64((uint32_t)tid) >> (64 - STACK_NEEDS_SLOTS_LOG2)];
 }
 
-/* How many bytes above a full copy are worth reading. */
+/* How many bytes above a copy are worth reading. */
 static inline size_t stack_needs_of(struct stack_needs *needs, int32_t tid)
 {
 	uint32_t bytes = atomic_load_explicit(stack_needs_slot(needs, tid), memory_order_relaxed);
 	size_t wanted = 2 * (size_t)bytes;
 	if (bytes <= 1)
-		return bytes ? 0 : STACK_TAIL_FIRST;
+		return bytes ? 0 : STACK_TAIL_MAX;
 	return wanted < STACK_TAIL_USUAL ? STACK_TAIL_USUAL : wanted < STACK_TAIL_MAX ? wanted : STACK_TAIL_MAX;
 }
 
-/* A full copy was unwound: of the `size` bytes that were read above it the first `used` were needed. */
+/* A copy was unwound: of the `size` bytes that were read above it the first `used` were needed. */
 static inline void stack_needs_learn(struct stack_needs *needs, int32_t tid, size_t size, size_t used, bool cut,
 				     bool whole)
 {

@@ -266,6 +266,15 @@ static void set_copy(struct bpf_counts *counts, const struct layout_copy *copy, 
 	sample->stack_asked = counts->copy_bytes < FULL_COPY ? counts->copy_bytes : FULL_COPY;
 }
 
+void bpf_counts_announce(struct bpf_counts *counts, const struct layout_record *record, const struct event_sink *sink)
+{
+	if (record->kind != LAYOUT_COPY)
+		return;
+	struct event_sample sample = sample_of(counts, record);
+	set_copy(counts, (const struct layout_copy *)record, &sample);
+	sink_sample(sink, &sample);
+}
+
 void bpf_counts_asleep(struct bpf_counts *counts, const struct event_sample *sample)
 {
 	struct layout_copy *copy = bpf_python_copy_new((uint32_t)sample->stack_size, sample->interpreted,

@@ -44,6 +44,8 @@ void bpf_counts_init(struct bpf_counts *counts, const struct bpf_maps *maps, con
 void bpf_counts_release(struct bpf_counts *counts);
 /* A thread that waits when the recording begins, with its stack. */
 void bpf_counts_asleep(struct bpf_counts *counts, const struct event_sample *sample);
+/* Gives the sample of a copied stack to the sink, which is not emitted yet. */
+void bpf_counts_announce(struct bpf_counts *counts, const struct layout_record *record, const struct event_sink *sink);
 /* Emits the sample of a record, which becomes the counts' own. Returns as the sink. */
 int bpf_counts_record(struct bpf_counts *counts, struct layout_record *record, const struct event_sink *sink);
 /* tid −1: all threads of the process */

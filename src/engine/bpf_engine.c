@@ -243,6 +243,11 @@ void engine_look(struct engine *engine, void (*add)(void *context, uint64_t time
 		add(context, engine->waiting[i]->time, engine->first_number + i);
 }
 
+void engine_announce(struct engine *engine, uint64_t number, const struct event_sink *sink)
+{
+	bpf_counts_announce(&engine->counts, engine->waiting[number - engine->first_number], sink);
+}
+
 void engine_supply(struct engine *engine)
 {
 	for (; engine->noted < engine->waiting_count; engine->noted++)

@@ -11,6 +11,7 @@
  *	engine_start()      the thread that builds tables begins
  *	a round:
  *	engine_look()       takes what is new in the ring buffer,
+ *	engine_announce()   gives copied stacks to a sink that reads the rest of them,
  *	engine_early()      gets mappings and tasks as soon as the kernel reports them,
  *	engine_supply()     gives the kernel what it lacks: after both, for a list that is older than the record that
  *	                    requested it would be wrong
@@ -123,6 +124,8 @@ int engine_fd(const struct engine *engine);
 
 /* Takes what is new; `add` gets the time and the number of each record. */
 void engine_look(struct engine *engine, void (*add)(void *context, uint64_t time, uint64_t number), void *context);
+/* Gives the sample of a new record to the sink before its turn, if its stack was copied. */
+void engine_announce(struct engine *engine, uint64_t number, const struct event_sink *sink);
 /* Tables and lists of mappings that the records need go to the kernel. */
 void engine_supply(struct engine *engine);
 /* Gives the sample of a record to the sink. Each number once. Returns as the sink. */

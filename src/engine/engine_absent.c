@@ -108,6 +108,13 @@ void engine_look(struct engine *engine, void (*add)(void *context, uint64_t time
 	(void)context;
 }
 
+void engine_announce(struct engine *engine, uint64_t number, const struct event_sink *sink)
+{
+	(void)engine;
+	(void)number;
+	(void)sink;
+}
+
 void engine_supply(struct engine *engine)
 {
 	(void)engine;

@@ -118,7 +118,9 @@ static void control(const struct engine_source *source, unsigned long request, b
 
 static void start(void *context, const struct source_consumer *consumer)
 {
-	engine_start(((struct engine_source *)context)->engine, consumer->codes);
+	struct engine_source *source = context;
+	tails_init(&source->tails, consumer->needs, NULL);
+	engine_start(source->engine, consumer->codes);
 }
 
 /* Events of threads are enabled by the exec of a command, those of CPUs are not. */
@@ -252,14 +254,35 @@ static void look(void *context, struct merge *merge)
 	engine_look(((struct engine_source *)context)->engine, add, merge);
 }
 
+/* What is above a copied stack is read at once. */
+static void announce(void *context, uint64_t number, const struct event_sink *sink)
+{
+	struct engine_source *source = context;
+	struct event_sink tails = tails_early(&source->tails);
+	(void)sink; /* its early records are those of the rings */
+	engine_announce(source->engine, number, &tails);
+}
+
 static void settle(void *context)
 {
 	engine_supply(((struct engine_source *)context)->engine);
 }
 
+static int take_delivered(void *context, const struct event *event)
+{
+	struct engine_source *source = context;
+	if (event->type != EVENT_SAMPLE || event->sample->unwound)
+		return sink_take(source->delivery, event);
+	struct event_sample whole = tails_complete(&source->tails, event->sample);
+	return sink_sample(source->delivery, &whole);
+}
+
 static int deliver(void *context, uint64_t number, const struct event_sink *sink)
 {
-	return engine_deliver(((struct engine_source *)context)->engine, number, sink);
+	struct engine_source *source = context;
+	struct event_sink delivered = {.context = source, .take = take_delivered};
+	source->delivery = sink;
+	return engine_deliver(source->engine, number, &delivered);
 }
 
 /* --- counts --- */
@@ -309,6 +332,7 @@ static void close_engine(void *context)
 	for (size_t i = 0; i < source->count; i++)
 		close(source->events[i].fd);
 	free(source->events);
+	tails_release(&source->tails);
 	source->events = NULL;
 	source->count = source->capacity = 0;
 }
@@ -323,6 +347,7 @@ struct source engine_source(struct engine_source *source)
 		.early = early,
 		.stage = stage,
 		.look = look,
+		.announce = announce,
 		.settle = settle,
 		.deliver = deliver,
 		.flush = flush,

@@ -7,6 +7,7 @@
 
 #include "capture/build_ids.h"
 #include "capture/events.h"
+#include "capture/tails.h"
 #include "capture/target.h"
 #include "engine/engine.h"
 #include "event/source.h"
@@ -30,6 +31,8 @@ struct engine_source {
 	size_t count, capacity;
 	struct build_ids_filler filler; /* before what the engine listens to */
 	struct event_sink next; /* of the stage */
+	struct tails tails; /* of stacks that were copied */
+	const struct event_sink *delivery; /* where samples go once they have them */
 	uint64_t counted; /* when counts were last read */
 	uint64_t count_at, every; /* when counts are read again, and how often they are at most */
 };

@@ -51,7 +51,7 @@ static void all_reasons_are_given_the_commonest_first(void **state)
 	facts.stack_bytes = 16384;
 	expect(facts, "80 % stack copies were too small: record with --stack-size 63488; "
 		      "20 % in code without unwind tables or frame pointers (libfoo.so, [jit]): start java with -X; "
-		      "<1 % stack memory was swapped out");
+		      "<1 % stack memory was not resident");
 	facts = (struct advice_facts){.ends = {[STACK_DEEP] = 3, [STACK_FOREIGN] = 1}};
 	expect(facts, "75 % deeper than the call chain limit");
 	expect(facts, "; 25 % recorded on another architecture");

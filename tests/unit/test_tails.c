@@ -78,8 +78,23 @@ static void the_rest_is_read_up_to_its_end(void **state)
 	struct fixture *fixture = *state;
 	assert_int_equal(tail_of(fixture), ALL - COPY);
 	assert_int_equal(tail_of(fixture), ALL - COPY);
-	fixture->sample.stack_size = COPY - 8; /* it ended there */
+}
+
+/* The kernel copies up to the first page that is not resident. */
+static void copies_that_end_early_are_continued(void **state)
+{
+	struct fixture *fixture = *state;
+	fixture->sample.stack_asked = 4 * COPY;
+	assert_int_equal(madvise(fixture->stack + COPY, 2 * COPY, MADV_DONTNEED), 0);
+	assert_int_equal(tail_of(fixture), ALL - COPY);
+	fixture->sample.stack_size = COPY - 8; /* another engine knows where the stack ends */
 	assert_int_equal(tail_of(fixture), 0);
+	fixture->sample.stack_size = COPY;
+	fixture->tails.last = 0;
+	fixture->registers[PERF_REG_X86_SP] = (uintptr_t)fixture->stack + ALL - COPY; /* it ends with the stack */
+	memcpy(fixture->copy, fixture->stack + ALL - COPY, COPY);
+	assert_int_equal(tail_of(fixture), 0);
+	assert_int_equal(fixture->tails.last, 0);
 }
 
 static void not_if_the_stack_has_changed(void **state)
@@ -91,6 +106,14 @@ static void not_if_the_stack_has_changed(void **state)
 	fixture->stack[COPY - 1]--;
 	fixture->stack[0]++; /* inner frames do not matter */
 	assert_int_equal(tail_of(fixture), ALL - COPY);
+	/* Of small copies less is compared. */
+	fixture->registers[PERF_REG_X86_SP] += COPY - 128;
+	fixture->sample.stack = fixture->copy + COPY - 128;
+	fixture->sample.stack_size = 128;
+	fixture->stack[COPY - 100]++;
+	assert_int_equal(tail_of(fixture), ALL - COPY);
+	fixture->stack[COPY - 50]++;
+	assert_int_equal(tail_of(fixture), 0);
 }
 
 static void not_if_no_process_has_it(void **state)
@@ -143,7 +166,7 @@ static void threads_that_need_nothing_are_left_alone(void **state)
 	struct fixture *fixture = *state;
 	struct stack_needs *needs = &fixture->needs;
 	int32_t tid = fixture->sample.tid;
-	assert_int_equal(stack_needs_of(needs, tid), STACK_TAIL_FIRST);
+	assert_int_equal(stack_needs_of(needs, tid), STACK_TAIL_MAX);
 	stack_needs_learn(needs, tid, ALL, 0, false, true); /* whole within the copy */
 	assert_int_equal(tail_of(fixture), 0);
 	stack_needs_learn(needs, tid, 0, 0, true, false); /* cut */
@@ -156,7 +179,7 @@ static void threads_that_need_nothing_are_left_alone(void **state)
 	for (int i = 0; i < 1000; i++)
 		stack_needs_learn(needs, tid, ALL, 0, false, true);
 	assert_int_equal(stack_needs_of(needs, tid), 0);
-	stack_needs_learn(needs, tid, STACK_TAIL_FIRST, STACK_TAIL_FIRST, true, false);
+	stack_needs_learn(needs, tid, STACK_TAIL_MAX, STACK_TAIL_MAX, true, false);
 	assert_int_equal(stack_needs_of(needs, tid), STACK_TAIL_MAX);
 }
 
@@ -164,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_rest_is_read_up_to_its_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(copies_that_end_early_are_continued, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(not_if_the_stack_has_changed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(not_if_no_process_has_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_of_members, set_up, tear_down),

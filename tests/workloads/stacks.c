@@ -4,7 +4,9 @@
  * wild: code in anonymous memory with a frame pointer that leads to a return address in no mapping;
  * lisp: code in anonymous memory, called by assembly that describes the frame pointer of its callee, as sbcl does;
  * alternate: a signal handler on an alternate stack, which interrupts interrupted();
- * fiber: fiber_work() on a stack of makecontext().
+ * fiber: fiber_work() on a stack of makecontext();
+ * wide: wide() has a frame larger than any copy, most of which it has not used, as in rustc and x264. It is called by
+ * assembly with a rule that the BPF programs do not evaluate, so that every stack is copied.
  */
 #define _GNU_SOURCE
 #include "spin.h"
@@ -14,12 +16,13 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { ROUNDS = 100000, STACK_BYTES = 65536 };
+enum { ROUNDS = 100000, STACK_BYTES = 65536, WIDE_BYTES = 540000 };
 
 /* bare(rounds) pushes two registers; leaf(rounds) none. call_lisp(code, rounds) prepares the frame of its callee. */
 void bare(long rounds);
 void leaf(long rounds);
 void call_lisp(void *code, long rounds);
+void call_wide(void (*function)(long), long end);
 extern const char wild_begin[], wild_end[], lisp_begin[], lisp_end[];
 __asm__(".text\n"
 	".balign 64\n"
@@ -58,6 +61,19 @@ __asm__(".text\n"
 	"ret\n"
 	".cfi_endproc\n"
 	".size call_lisp, . - call_lisp\n"
+	".type call_wide, @function\n"
+	"call_wide:\n"
+	".cfi_startproc\n"
+	"sub $8, %rsp\n"
+	".cfi_escape 0x0f, 4, 0x77, 16, 0x31, 0x1e\n" /* breg7 16; lit1; mul */
+	"mov %rdi, %rax\n"
+	"mov %rsi, %rdi\n"
+	"call *%rax\n"
+	"add $8, %rsp\n"
+	".cfi_def_cfa %rsp, 8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size call_wide, . - call_wide\n"
 	/* The two below are copied to anonymous memory. */
 	".section .rodata\n"
 	"wild_begin:\n"
@@ -154,6 +170,16 @@ static void fibers(long end)
 		swapcontext(&back, &fiber);
 }
 
+__attribute__((noinline)) static void wide(long end)
+{
+	volatile char room[WIDE_BYTES];
+	for (int i = 0; i < WIDE_BYTES / 64; i++)
+		room[i] = 1;
+	while (spin_clock() < end)
+		spin();
+	result = result + (uint64_t)room[0];
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -165,6 +191,8 @@ int main(int argc, char **argv)
 		alternate(end);
 	if (!strcmp(what, "fiber"))
 		fibers(end);
+	if (!strcmp(what, "wide"))
+		call_wide(wide, end);
 	while (spin_clock() < end) {
 		if (!strcmp(what, "bare"))
 			work();
