@@ -387,8 +387,7 @@ static struct unwind_table *load_table(struct module_code *code)
 	struct cache_bytes bytes;
 	struct unwind_table *table = NULL;
 	const struct elf_file *elf = symbols_elf(code->symbols);
-	if (!elf || !code->module.build_id.size ||
-	    !cache_get(code->codes->cache, &code->module.build_id, elf_identity(elf), TABLE_KIND, &bytes))
+	if (!elf || !cache_get(code->codes->cache, &code->module.build_id, elf_identity(elf), TABLE_KIND, &bytes))
 		return NULL;
 	if (unwind_table_load(&table, bytes.bytes, bytes.size, NULL))
 		table = NULL;
@@ -408,7 +407,7 @@ static void build_table(struct module_code *code)
 	if (result)
 		return;
 	elf_forget_pages(elf);
-	if (code->module.build_id.size && code->codes->cache) {
+	if (code->codes->cache) {
 		struct buf bytes CLEANUP_BUF = {0};
 		unwind_table_save(code->table, &bytes);
 		cache_put(code->codes->cache, &code->module.build_id, elf_identity(elf), TABLE_KIND, bytes.data,

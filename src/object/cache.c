@@ -104,16 +104,17 @@ int cache_directory(const struct cache *cache)
 
 #define NAME_SIZE (BUILD_ID_TEXT + 96)
 
-/* Files of the same build-id have entries of their own. */
+/* Files of the same build-id have entries of their own, and so have files without one. */
 static bool entry_name(char name[NAME_SIZE], const struct build_id *id, const struct file_identity *file,
 		       const char *kind)
 {
 	char text[BUILD_ID_TEXT], of_file[40] = "";
-	if (!id->size)
+	if (!id->size && !file)
 		return false;
 	if (file)
 		snprintf(of_file, sizeof of_file, ".%" PRIx64 "-%" PRIx64, file->device, file->inode);
-	int length = snprintf(name, NAME_SIZE, "%s%s.%s" CACHE_ENTRIES, build_id_text(id, text), of_file, kind);
+	int length = snprintf(name, NAME_SIZE, "%s%s.%s" CACHE_ENTRIES, id->size ? build_id_text(id, text) : "file",
+			      of_file, kind);
 	return length > 0 && length < NAME_SIZE;
 }
 

@@ -1,8 +1,8 @@
 /*
- * What was computed about a file, kept on disk under its build-id: $XDG_CACHE_HOME/wick, ~/.cache/wick, or for root
- * /var/cache/wick where these are not root's. Several runs may share it. An entry is whole or absent, is checked when
- * it is read, and those not used for longest go when all of them together exceed the limit. Nothing here ever fails a
- * run: what cannot be kept is computed again.
+ * What was computed about a file, kept on disk under its build-id, if it has one: in $XDG_CACHE_HOME/wick,
+ * ~/.cache/wick, or for root /var/cache/wick where these are not root's. Several runs may share it. An entry is whole
+ * or absent, is checked when it is read, and those not used for longest go when all of them together exceed the limit.
+ * Nothing here ever fails a run: what cannot be kept is computed again.
  */
 #ifndef WICK_OBJECT_CACHE_H
 #define WICK_OBJECT_CACHE_H
@@ -37,8 +37,8 @@ struct cache_bytes {
 
 /*
  * `kind` is a short word, part of the file's name. With `file` it is only found for the very same file, which must not
- * have changed; NULL: whoever asks knows that the build-id is enough. On success release the bytes. Thread-safe, as is
- * cache_put().
+ * have changed and needs no build-id; NULL: whoever asks knows that the build-id is enough. On success release the
+ * bytes. Thread-safe, as is cache_put().
  */
 bool cache_get(struct cache *cache, const struct build_id *id, const struct file_identity *file, const char *kind,
 	       struct cache_bytes *ret_bytes);

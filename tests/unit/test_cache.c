@@ -165,6 +165,22 @@ static void an_entry_belongs_to_one_file(void **state)
 	assert_false(cache_get(cache, &first, &changed, "unwind", &bytes));
 }
 
+static void files_need_no_build_id(void **state)
+{
+	(void)state;
+	const struct build_id none = {0};
+	const struct file_identity file = {.device = 1, .inode = 2, .size = 3};
+	struct file_identity other = file;
+	struct cache_bytes bytes;
+	other.inode++;
+	assert_true(cache_put(cache, &none, &file, "unwind", "rows", 4));
+	assert_true(cache_get(cache, &none, &file, "unwind", &bytes));
+	assert_memory_equal(bytes.bytes, "rows", 4);
+	cache_bytes_release(&bytes);
+	assert_false(cache_get(cache, &none, &other, "unwind", &bytes));
+	assert_false(cache_put(cache, &none, NULL, "unwind", "rows", 4));
+}
+
 /* Whatever else is in the directory stays, however full it is. */
 static void files_of_others_stay(void **state)
 {
@@ -302,6 +318,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(damaged_entries_are_not_used, open_cache, close_cache),
 		cmocka_unit_test_setup_teardown(those_not_used_for_longest_go, open_cache, close_cache),
 		cmocka_unit_test_setup_teardown(an_entry_belongs_to_one_file, open_cache, close_cache),
+		cmocka_unit_test_setup_teardown(files_need_no_build_id, open_cache, close_cache),
 		cmocka_unit_test_setup_teardown(files_of_others_stay, open_cache, close_cache),
 		cmocka_unit_test_setup_teardown(left_over_temporaries_go, open_cache, close_cache),
 		cmocka_unit_test_setup_teardown(parallel_runs_share_it, open_cache, close_cache),
