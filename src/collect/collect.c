@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define DEFAULT_DEPTH 1024
+#define LIVE_BATCHES 16 /* that wait while workers build a large table: who records must not */
 #define PREFETCHED 4096 /* bytes of a stack */
 
 static void *work(void *context);
@@ -29,7 +30,7 @@ struct collector *collector_new(const struct collect_options *options)
 	collector->worker_count = options->threads ? options->threads : parallel_cores();
 	if (options->keep_order || options->each)
 		collector->worker_count = 1;
-	collector->queue = batch_queue_new(collector->worker_count * 2 + 2);
+	collector->queue = batch_queue_new(collector->worker_count * 2 + (options->live ? LIVE_BATCHES : 2));
 	collector->workers = mem_zalloc(collector->worker_count, sizeof *collector->workers);
 	for (unsigned i = 0; i < collector->worker_count; i++) {
 		struct worker *worker = &collector->workers[i];
