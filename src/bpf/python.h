@@ -10,7 +10,7 @@
 #include "bpf/kernel.h"
 #include "bpf/lookup.h"
 
-#define PYTHON_AT_ONCE 32
+#define PYTHON_AT_ONCE 8 /* rounds of a loop: each is verified separately, which takes time when programs are loaded */
 #define PYTHON_THREADS_MAX 1024u
 #define PYTHON_OWNER_SHIM 3
 #define PYTHON_STATUS_ACTIVE 0x10
