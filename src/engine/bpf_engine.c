@@ -9,6 +9,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ struct engine {
 	struct bpf_supply supply;
 	struct bpf_counts counts;
 	struct ring_buffer *ring;
+	size_t taken; /* bytes from the ring in this round */
 	int epoll;
 	/* Records that wait for their turn: number `first_number` is waiting[head]. */
 	struct layout_record **waiting;
@@ -232,12 +234,18 @@ static int take_record(void *context, void *data, size_t size)
 	/* Frames of an interpreter get their functions at once: the process may end, or free them. */
 	record = bpf_python_name(&engine->supply.pythons, record, size);
 	engine->waiting[engine->waiting_count++] = seen ? record : read_wait(engine, record);
-	return 0;
+	/*
+	 * All that was in the ring when the round began. What reading it causes waits for the next round: page faults of
+	 * wick itself are recorded with the whole system, and would otherwise come faster than they are read.
+	 */
+	engine->taken += size;
+	return engine->taken < engine->counts.maps.record_room ? 0 : -EAGAIN;
 }
 
 void engine_look(struct engine *engine, void (*add)(void *context, uint64_t time, uint64_t number), void *context)
 {
 	size_t from = engine->waiting_count;
+	engine->taken = 0;
 	ring_buffer__consume(engine->ring);
 	for (size_t i = from; i < engine->waiting_count; i++)
 		add(context, engine->waiting[i]->time, engine->first_number + i);
