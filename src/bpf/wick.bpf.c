@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * What wick loads into the kernel: one object, whose programs share maps and unwinder. They take samples, and follow
  * tasks and waits.
+ *
+ * SPDX-License-Identifier: MIT OR GPL-2.0-only
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>

@@ -140,11 +140,11 @@ static void a_full_disk_is_reported_and_leaves_the_old_file(void **state)
 	assert_int_equal(sink_comm(&sink, &comm), 0);
 	for (uint64_t time = 1; time <= 5000; time++)
 		put_stack(writer, time, frames, 100);
-	int failed = perfdata_writer_failed(writer), told = sink_comm(&sink, &comm);
+	int failed = perfdata_writer_failed(writer), reported = sink_comm(&sink, &comm);
 	int result = perfdata_writer_finish(writer, &err);
 	setrlimit(RLIMIT_FSIZE, &old);
 	assert_int_equal(failed, ERR_IO);
-	assert_int_equal(told, ERR_IO);
+	assert_int_equal(reported, ERR_IO);
 	assert_int_equal(result, ERR_IO);
 	assert_non_null(strstr(err.text, path));
 	assert_non_null(strstr(err.text, strerror(EFBIG)));

@@ -198,7 +198,7 @@ static void mappings_in_which_no_sample_lies_are_left_out(void **state)
 	put_leaf(writer, 102, 0x52000);
 	put_stack(writer, 103, &(struct stack_frame){.ip = 0x72000}, 1);
 	put_leaf(writer, 104, 0x80000);
-	put_mapping(writer, 20, 0x80000, "/lib/told-late");
+	put_mapping(writer, 20, 0x80000, "/lib/reported-late");
 	put_leaf(writer, 50, 0x11000); /* older than what is in the file already */
 	finish(writer);
 	struct seen seen = {0};
@@ -213,7 +213,7 @@ static void mappings_in_which_no_sample_lies_are_left_out(void **state)
 	assert_non_null(strstr(text, "/tmp/jit-7.dump"));
 	assert_non_null(strstr(text, "/lib/returned-to-its-end"));
 	assert_null(strstr(text, "/lib/begins-where-a-call-returns"));
-	assert_non_null(strstr(text, "/lib/told-late"));
+	assert_non_null(strstr(text, "/lib/reported-late"));
 	assert_int_equal(perfdata_quality(data)->out_of_order, 0);
 	size_t count;
 	perfdata_build_ids(data, &count);
