@@ -20,8 +20,8 @@ void remote_memory_begin(void (*give_up)(void));
 void remote_memory_end(void);
 
 /*
- * Returns the number of bytes up to the first page that is missing, or -errno. -ETIMEDOUT: the process was too slow, now
- * or before: it is not read any more. From any thread.
+ * Returns the number of bytes up to the first page that is missing, or -errno. -ETIMEDOUT: the process is not read any
+ * more, because it was too slow. From any thread.
  */
 long remote_memory_read(int32_t pid, uint64_t address, void *bytes, size_t size);
 

@@ -89,7 +89,8 @@ void record_choose_environment(struct record_run *run)
 	unsigned runtimes = launch_find((char *const *)run->command.items);
 	CLEANUP_BUF struct buf link = {0};
 	if (runtimes && has_foreign_link(&link)) {
-		say_warning("no options for Java or Node.js: %s is a symbolic link of another user; remove it", link.data);
+		say_warning("no options for Java or Node.js: %s is a symbolic link of another user; remove it",
+			    link.data);
 		return;
 	}
 	for (unsigned runtime = 1; runtime <= LAUNCH_NODE; runtime <<= 1)

@@ -326,9 +326,8 @@ static bool claim_map(const struct attach_target *target, char name[64])
 	struct stat status;
 	snprintf(name, 64, "tmp/perf-%d.map", (int)target->inner_pid);
 	int fd = openat(AT_FDCWD, name, flags, 0600);
-	bool own = fd >= 0 ||
-		   (!fstatat(AT_FDCWD, name, &status, AT_SYMLINK_NOFOLLOW) && S_ISREG(status.st_mode) &&
-		    status.st_uid == target->user && status.st_nlink == 1);
+	bool own = fd >= 0 || (!fstatat(AT_FDCWD, name, &status, AT_SYMLINK_NOFOLLOW) && S_ISREG(status.st_mode) &&
+			       status.st_uid == target->user && status.st_nlink == 1);
 	if (fd >= 0)
 		close(fd);
 	else

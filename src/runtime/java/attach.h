@@ -43,8 +43,8 @@ bool attach_read_status(int32_t pid, struct attach_target *ret_target);
 /* --- the request --- */
 
 /*
- * Makes a JVM write /tmp/perf-PID.map. The calling process becomes one of the user of the JVM, in its root directory: it
- * can do nothing else afterwards. Takes about six seconds at most.
+ * Makes a JVM write /tmp/perf-PID.map. The calling process becomes one of the user of the JVM, in its root directory:
+ * it can do nothing else afterwards. Takes about six seconds at most.
  */
 enum attach_result attach_request_map(int32_t pid);
 
