@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -243,7 +244,8 @@ static enum attach_result become_user(const struct attach_process *process)
 	if (setgroups(0, NULL) || setresgid(target->group, target->group, target->group) ||
 	    setresuid(target->user, target->user, target->user))
 		return ATTACH_DENIED;
-	return ATTACH_DONE;
+	/* It is a copy of wick, which that user must not read. The kernel sees to it, unless fs.suid_dumpable is 1. */
+	return prctl(PR_SET_DUMPABLE, 0) ? ATTACH_DENIED : ATTACH_DONE;
 }
 
 /* --- the socket --- */
