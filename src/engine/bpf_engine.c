@@ -235,8 +235,8 @@ static int take_record(void *context, void *data, size_t size)
 	record = bpf_python_name(&engine->supply.pythons, record, size);
 	engine->waiting[engine->waiting_count++] = seen ? record : read_wait(engine, record);
 	/*
-	 * All that was in the ring when the round began. What reading it causes waits for the next round: page faults of
-	 * wick itself are recorded with the whole system, and would otherwise come faster than they are read.
+	 * All that was in the ring when the round began. What reading it causes waits for the next round: page faults
+	 * of wick itself are recorded with the whole system, and would otherwise come faster than they are read.
 	 */
 	engine->taken += size;
 	return engine->taken < engine->counts.maps.record_room ? 0 : -EAGAIN;
