@@ -124,12 +124,12 @@ enum layout_end {
 enum layout_mode { LAYOUT_MODE_USER, LAYOUT_MODE_KERNEL };
 
 /* `extra` of a switch: what became of the thread, in the bits that sched:sched_switch shows. */
-enum layout_left {
-	LAYOUT_LEFT_RUNNABLE = 0,
-	LAYOUT_LEFT_SLEEPING = 0x01,
-	LAYOUT_LEFT_UNINTERRUPTIBLE = 0x02,
-	LAYOUT_LEFT_DEAD = 0x20,
-	LAYOUT_LEFT_IDLE = 0x82,
+enum layout_switch_state {
+	LAYOUT_SWITCH_RUNNABLE = 0,
+	LAYOUT_SWITCH_SLEEPING = 0x01,
+	LAYOUT_SWITCH_UNINTERRUPTIBLE = 0x02,
+	LAYOUT_SWITCH_DEAD = 0x20,
+	LAYOUT_SWITCH_IDLE = 0x82,
 };
 
 /* A stack as it is counted: samples with the same key are added up. */
@@ -244,7 +244,7 @@ enum layout_statistic {
 	LAYOUT_TAKEN, /* samples that came */
 	LAYOUT_LOST, /* of these: the ring buffer had no room */
 	LAYOUT_COPIED, /* of these: unwound in user space */
-	LAYOUT_LEFT_OUT, /* waits that were shorter or longer than requested; not among those that came */
+	LAYOUT_SKIPPED_WAITS, /* waits that were shorter or longer than requested; not among those that came */
 	LAYOUT_UNCOUNTED, /* stacks for which the map of counts had no room; they crossed one by one */
 	LAYOUT_UNFOLLOWED, /* processes that there was no room for among the recorded ones */
 	LAYOUT_CPU_TIME, /* nanoseconds that members ran which have ended */

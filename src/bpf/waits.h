@@ -119,7 +119,7 @@ static __always_inline void end_wait(struct layout_thread *thread, __u64 now)
 	if (!duration)
 		return;
 	if (duration < min_block || (max_block && duration > max_block)) {
-		count_one(LAYOUT_LEFT_OUT);
+		count_one(LAYOUT_SKIPPED_WAITS);
 		return;
 	}
 	__u64 woken = thread->woken > since && thread->woken < now ? thread->woken : now;

@@ -34,15 +34,15 @@ static __always_inline __u64 page_size_of(struct bpf_perf_event_data *ctx)
 	return BPF_CORE_READ(kernel, data, data_page_size);
 }
 
-/* What the thread will do meanwhile, as sched:sched_switch reports it (LAYOUT_LEFT_*). */
+/* What the thread will do meanwhile, as sched:sched_switch reports it (enum layout_switch_state). */
 static __always_inline __u64 state_of_task(void)
 {
 	__u32 state = bpf_get_current_task_btf()->__state;
 	if (state & STATE_DEAD)
-		return LAYOUT_LEFT_DEAD;
+		return LAYOUT_SWITCH_DEAD;
 	if (state & STATE_UNINTERRUPTIBLE)
-		return state & STATE_NOLOAD ? LAYOUT_LEFT_IDLE : LAYOUT_LEFT_UNINTERRUPTIBLE;
-	return state ? LAYOUT_LEFT_SLEEPING : LAYOUT_LEFT_RUNNABLE;
+		return state & STATE_NOLOAD ? LAYOUT_SWITCH_IDLE : LAYOUT_SWITCH_UNINTERRUPTIBLE;
+	return state ? LAYOUT_SWITCH_SLEEPING : LAYOUT_SWITCH_RUNNABLE;
 }
 
 static __always_inline int has_source(__u32 sources, __u16 source)

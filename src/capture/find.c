@@ -73,7 +73,7 @@ static bool is_called(int process, const char *const *names)
 	return false;
 }
 
-void find_processes(struct pid_list *list, const struct find_wish *wish)
+void find_processes(struct pid_list *list, const struct find_filter *filter)
 {
 	struct proc_list processes = proc_list_processes();
 	struct stat status;
@@ -83,8 +83,8 @@ void find_processes(struct pid_list *list, const struct find_wish *wish)
 		int process = pid == getpid() ? -1 : open_folder(path);
 		if (process < 0)
 			continue;
-		bool mine = !wish->user || (fstat(process, &status) == 0 && status.st_uid == *wish->user);
-		if (mine && (!wish->names || is_called(process, wish->names)))
+		bool mine = !filter->user || (fstat(process, &status) == 0 && status.st_uid == *filter->user);
+		if (mine && (!filter->names || is_called(process, filter->names)))
 			add(list, pid);
 		close(process);
 	}

@@ -16,13 +16,13 @@ struct pid_list {
 void pid_list_release(struct pid_list *list);
 
 /* What a process must be to be found: all of what is set. */
-struct find_wish {
+struct find_filter {
 	/* Patterns as in a shell, ended by NULL; one of them matches its name or that of its program. NULL: any. */
 	const char *const *names;
 	const uid_t *user; /* NULL: any */
 };
 /* Adds all processes that run now, but not this one. */
-void find_processes(struct pid_list *list, const struct find_wish *wish);
+void find_processes(struct pid_list *list, const struct find_filter *filter);
 
 /* Adds the children of those in the list, and theirs, but not this process. */
 void find_descendants(struct pid_list *list);

@@ -14,7 +14,7 @@
 struct recorder_control;
 struct recorder_progress;
 
-enum engine_wish { ENGINE_AUTO, ENGINE_BPF, ENGINE_RING };
+enum engine_request { ENGINE_AUTO, ENGINE_BPF, ENGINE_RING };
 
 struct capture_options {
 	const char *processes, *threads; /* lists; NULL: none */
@@ -32,7 +32,7 @@ struct capture_options {
 	const char *weight; /* field of a tracepoint that its samples weigh; NULL: each weighs one */
 	bool wakers; /* with their stacks */
 	uint64_t min_block, max_block; /* nanoseconds: shorter and longer waits are omitted; max 0: no limit */
-	enum engine_wish engine;
+	enum engine_request engine;
 	bool timeline; /* every sample is reported with its time, also by the BPF engine */
 	uint32_t kernel_memory; /* of the BPF engine, MiB; 0: the default */
 	enum interpreted_frames python;

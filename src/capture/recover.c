@@ -199,7 +199,7 @@ static void list_processes(struct recover *recover)
 {
 	recover->list.count = recover->at = 0;
 	if (recover->options.everybody) {
-		find_processes(&recover->list, &(struct find_wish){0});
+		find_processes(&recover->list, &(struct find_filter){0});
 		return;
 	}
 	for (size_t i = 0; i < recover->count; i++) {

@@ -223,10 +223,10 @@ static int add_all(struct target *target, struct pid_list *list, const char *wha
 	return target->tid_count ? 0 : err_set(err, ERR_SYSTEM, "no process %s", what);
 }
 
-int target_add_found(struct target *target, const struct find_wish *wish, const char *what, struct err *err)
+int target_add_found(struct target *target, const struct find_filter *filter, const char *what, struct err *err)
 {
 	struct pid_list list = {0};
-	find_processes(&list, wish);
+	find_processes(&list, filter);
 	return add_all(target, &list, what, err);
 }
 

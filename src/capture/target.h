@@ -46,7 +46,7 @@ int target_add_threads(struct target *target, const char *list, struct err *err)
 /* Adds the descendants of its processes, as far as they may be recorded. The target ends without them. */
 void target_add_descendants(struct target *target);
 /* Adds the processes that are found; ERR_SYSTEM when there are none, which `what` says whose they would be. */
-int target_add_found(struct target *target, const struct find_wish *wish, const char *what, struct err *err);
+int target_add_found(struct target *target, const struct find_filter *filter, const char *what, struct err *err);
 /* The process of a thread; -1 when there is no such thread. */
 int32_t target_process_of(int32_t tid);
 /* Makes `folder`, which is taken over, the target: by the kernel's own means, or the processes that are in it now. */

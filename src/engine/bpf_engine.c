@@ -28,7 +28,7 @@ struct engine {
 	size_t noted; /* waiting[…noted) have said what they lack */
 	struct engine_options options;
 	struct bpf_waits_span span;
-	uint64_t left_out; /* waits, at the end */
+	uint64_t skipped; /* waits, at the end */
 	uint64_t unfollowed; /* members that there was no room for from the beginning */
 };
 
@@ -318,7 +318,7 @@ struct engine_statistics engine_statistics(const struct engine *engine)
 		.uncounted = bpf_programs_statistic(engine->programs, LAYOUT_UNCOUNTED),
 		.emitted = engine->counts.emitted,
 		.unfollowed = bpf_programs_statistic(engine->programs, LAYOUT_UNFOLLOWED) + engine->unfollowed,
-		.left_out = bpf_programs_statistic(engine->programs, LAYOUT_LEFT_OUT) + engine->left_out,
+		.skipped = bpf_programs_statistic(engine->programs, LAYOUT_SKIPPED_WAITS) + engine->skipped,
 		.modules = engine->supply.placed_count,
 		.evicted = engine->supply.evicted,
 		.refused = engine->supply.refused,
@@ -331,9 +331,9 @@ struct engine_statistics engine_statistics(const struct engine *engine)
 
 int engine_counts(struct engine *engine, const struct event_sink *sink, bool last)
 {
-	int result = last && engine->options.waits.counted ? bpf_waits_finish(&engine->counts, &engine->options,
-									      engine->span, sink, &engine->left_out) :
-							     0;
+	int result = last && engine->options.waits.counted ?
+			     bpf_waits_finish(&engine->counts, &engine->options, engine->span, sink, &engine->skipped) :
+			     0;
 	if (result >= 0)
 		result = bpf_counts_flush(&engine->counts, sink);
 	uint64_t taken = last ? bpf_programs_statistic(engine->programs, LAYOUT_TAKEN) : 0;

@@ -67,13 +67,13 @@ static bool is_wanted(const struct engine_options *options, uint64_t duration)
 
 static int finish_wait(struct bpf_counts *counts, const struct engine_options *options,
 		       const struct layout_thread *thread, uint64_t since, uint64_t time, const struct event_sink *sink,
-		       uint64_t *ret_left_out)
+		       uint64_t *ret_skipped)
 {
 	uint64_t duration = passed(since, time);
 	if (!duration)
 		return 0;
 	if (!is_wanted(options, duration)) {
-		++*ret_left_out;
+		++*ret_skipped;
 		return 0;
 	}
 	uint64_t woken = thread->woken > since && thread->woken < time ? thread->woken : time;
@@ -82,28 +82,28 @@ static int finish_wait(struct bpf_counts *counts, const struct engine_options *o
 }
 
 static int finish_thread(struct bpf_counts *counts, const struct engine_options *options, struct bpf_waits_span span,
-			 const struct layout_thread *thread, const struct event_sink *sink, uint64_t *ret_left_out)
+			 const struct layout_thread *thread, const struct event_sink *sink, uint64_t *ret_skipped)
 {
 	int result = 0;
 	uint64_t ran = thread->owed;
 	if (thread->doing == LAYOUT_DOING_WAIT)
-		result = finish_wait(counts, options, thread, thread->since, span.ended, sink, ret_left_out);
+		result = finish_wait(counts, options, thread, thread->since, span.ended, sink, ret_skipped);
 	else if (thread->doing == LAYOUT_DOING_UNKNOWN && options->waits.unseen && !options->waits.from_exec)
-		result = finish_wait(counts, options, thread, span.began, span.ended, sink, ret_left_out);
+		result = finish_wait(counts, options, thread, span.began, span.ended, sink, ret_skipped);
 	else if (thread->doing == LAYOUT_DOING_RUN)
 		ran += passed(thread->since, span.ended);
 	return result < 0 || !options->waits.running ? result : emit_run(counts, thread, ran, span.ended, sink);
 }
 
 int bpf_waits_finish(struct bpf_counts *counts, const struct engine_options *options, struct bpf_waits_span span,
-		     const struct event_sink *sink, uint64_t *ret_left_out)
+		     const struct event_sink *sink, uint64_t *ret_skipped)
 {
 	int map = counts->maps.threads, result = 0;
 	uint32_t tid, next;
 	struct layout_thread thread;
 	for (bool more = !bpf_map_get_next_key(map, NULL, &tid); more && result >= 0; tid = next) {
 		if (!bpf_map_lookup_elem(map, &tid, &thread))
-			result = finish_thread(counts, options, span, &thread, sink, ret_left_out);
+			result = finish_thread(counts, options, span, &thread, sink, ret_skipped);
 		more = !bpf_map_get_next_key(map, &tid, &next);
 	}
 	return result;

@@ -18,8 +18,8 @@ int bpf_waits_exit(struct bpf_counts *counts, const struct engine_options *optio
 struct bpf_waits_span {
 	uint64_t began, ended;
 };
-/* Emits what all threads do up to the end. Returns as the sink; `ret_left_out` adds waits that are not wanted. */
+/* Emits what all threads do up to the end. Returns as the sink; `ret_skipped` adds waits that are not wanted. */
 int bpf_waits_finish(struct bpf_counts *counts, const struct engine_options *options, struct bpf_waits_span span,
-		     const struct event_sink *sink, uint64_t *ret_left_out);
+		     const struct event_sink *sink, uint64_t *ret_skipped);
 
 #endif

@@ -152,7 +152,7 @@ struct engine_statistics {
 	uint64_t uncounted; /* of these: reported one by one, because the map of counts was full */
 	uint64_t emitted; /* samples given to the sink */
 	uint64_t unfollowed; /* processes that there was no room for among the members */
-	uint64_t left_out; /* waits that were shorter or longer than requested */
+	uint64_t skipped; /* waits that were shorter or longer than requested */
 	size_t modules, processes; /* in the kernel now */
 	size_t evicted; /* modules that gave way to others */
 	size_t refused; /* times that there was no room for a module's table: its stacks were unwound in user space */

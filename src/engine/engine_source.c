@@ -42,9 +42,9 @@ static int open_one(struct engine_source *source, const struct target *target, s
 	if (event->by_cpu)
 		attr.inherit = attr.enable_on_exec = 0;
 	int fd = open_event(&attr, target, task, cpu);
-	bool left_out = errno == ESRCH || ((errno == EACCES || errno == EPERM) && may_lack);
+	bool skipped = errno == ESRCH || ((errno == EACCES || errno == EPERM) && may_lack);
 	if (fd < 0)
-		return left_out ? 0 : open_refused(event, target, task, errno, err);
+		return skipped ? 0 : open_refused(event, target, task, errno, err);
 	MEM_ROOM(source->events, source->count, source->capacity);
 	source->events[source->count++] = (struct engine_source_event){fd, event->by_cpu, cpu};
 	return engine_attach(source->engine, number, fd, err);

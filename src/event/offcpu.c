@@ -79,7 +79,7 @@ void offcpu_begin(struct offcpu *offcpu, uint64_t time)
 	offcpu->began = offcpu->latest = time;
 }
 
-static void see_time(struct offcpu *offcpu, uint64_t time)
+static void note_time(struct offcpu *offcpu, uint64_t time)
 {
 	if (!offcpu->began)
 		offcpu->began = time;
@@ -199,7 +199,7 @@ static int end_wait(struct offcpu *offcpu, struct waiter *waiter, uint64_t time)
 	if (!offcpu->options.waits || !duration)
 		return 0;
 	if (!is_wanted(offcpu, duration)) {
-		offcpu->counts.left_out++;
+		offcpu->counts.skipped++;
 		return 0;
 	}
 	struct event_sample sample = sample_of(&waiter->left), waker = sample_of(&waiter->waker);
@@ -214,7 +214,7 @@ static int end_wait(struct offcpu *offcpu, struct waiter *waiter, uint64_t time)
 }
 
 /* Time that ran and that no sample of a clock came for: it is reported with where the thread left its CPU last. */
-static int pay_debt(struct offcpu *offcpu, struct waiter *waiter, uint64_t time)
+static int emit_owed(struct offcpu *offcpu, struct waiter *waiter, uint64_t time)
 {
 	uint64_t owed = waiter->owed;
 	waiter->owed = 0;
@@ -274,12 +274,12 @@ static int come_back(struct offcpu *offcpu, struct waiter *waiter, uint64_t time
 	return result;
 }
 
-static int say_goodbye(struct offcpu *offcpu, struct waiter *waiter, uint64_t time)
+static int end_thread(struct offcpu *offcpu, struct waiter *waiter, uint64_t time)
 {
 	assume_running(offcpu, waiter);
 	if (waiter->doing == DOING_RUN)
 		count_running(waiter, time);
-	int result = pay_debt(offcpu, waiter, time);
+	int result = emit_owed(offcpu, waiter, time);
 	waiter->doing = DOING_GONE;
 	drop_samples(offcpu, waiter);
 	return result;
@@ -305,11 +305,11 @@ int offcpu_switch(struct offcpu *offcpu, const struct event_sample *sample)
 {
 	int64_t prev_state, next_tid;
 	int result = 0;
-	see_time(offcpu, sample->time);
+	note_time(offcpu, sample->time);
 	struct waiter *waiter = waiter_of(offcpu, sample->pid, sample->tid, true);
 	bool has_state = trace_field_read(&offcpu->options.prev_state, sample, &prev_state);
 	if (waiter && has_state && prev_state & PREV_DEAD) {
-		result = say_goodbye(offcpu, waiter, sample->time);
+		result = end_thread(offcpu, waiter, sample->time);
 	} else if (waiter) {
 		/* Without a state a later record reports whether it was preempted. */
 		result = leave(offcpu, waiter, sample->time, has_state ? state_of(prev_state) : STATE_SLEEPING);
@@ -325,7 +325,7 @@ int offcpu_switch(struct offcpu *offcpu, const struct event_sample *sample)
 int offcpu_waking(struct offcpu *offcpu, const struct event_sample *sample)
 {
 	int64_t tid;
-	see_time(offcpu, sample->time);
+	note_time(offcpu, sample->time);
 	if (!trace_field_read(&offcpu->options.woken_pid, sample, &tid))
 		return 0;
 	struct waiter *waiter = waiter_of(offcpu, 0, (int32_t)tid, false);
@@ -339,7 +339,7 @@ int offcpu_waking(struct offcpu *offcpu, const struct event_sample *sample)
 
 int offcpu_clock(struct offcpu *offcpu, const struct event_sample *sample)
 {
-	see_time(offcpu, sample->time);
+	note_time(offcpu, sample->time);
 	struct waiter *waiter = waiter_of(offcpu, sample->pid, sample->tid, true);
 	if (!waiter)
 		return 0;
@@ -355,7 +355,7 @@ int offcpu_clock(struct offcpu *offcpu, const struct event_sample *sample)
 
 int offcpu_record(struct offcpu *offcpu, const struct event_switch *change)
 {
-	see_time(offcpu, change->time);
+	note_time(offcpu, change->time);
 	struct waiter *waiter = waiter_of(offcpu, change->pid, change->tid, true);
 	if (!waiter)
 		return 0;
@@ -376,14 +376,14 @@ int offcpu_record(struct offcpu *offcpu, const struct event_switch *change)
 int offcpu_comm(struct offcpu *offcpu, const struct event_comm *comm)
 {
 	if (comm->time)
-		see_time(offcpu, comm->time);
+		note_time(offcpu, comm->time);
 	waiter_of(offcpu, comm->pid, comm->tid, true);
 	return 0;
 }
 
 int offcpu_fork(struct offcpu *offcpu, const struct event_task *task)
 {
-	see_time(offcpu, task->time);
+	note_time(offcpu, task->time);
 	struct waiter *waiter = waiter_of(offcpu, task->pid, task->tid, true);
 	if (!waiter)
 		return 0;
@@ -400,9 +400,9 @@ int offcpu_fork(struct offcpu *offcpu, const struct event_task *task)
 
 int offcpu_exit(struct offcpu *offcpu, const struct event_task *task)
 {
-	see_time(offcpu, task->time);
+	note_time(offcpu, task->time);
 	struct waiter *waiter = waiter_of(offcpu, task->pid, task->tid, false);
-	return waiter ? say_goodbye(offcpu, waiter, task->time) : 0;
+	return waiter ? end_thread(offcpu, waiter, task->time) : 0;
 }
 
 int offcpu_finish(struct offcpu *offcpu, uint64_t time)
@@ -418,7 +418,7 @@ int offcpu_finish(struct offcpu *offcpu, uint64_t time)
 		else
 			result = come_back(offcpu, waiter, time);
 		if (result >= 0)
-			result = pay_debt(offcpu, waiter, time);
+			result = emit_owed(offcpu, waiter, time);
 	}
 	return result;
 }

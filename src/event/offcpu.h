@@ -61,7 +61,7 @@ int offcpu_finish(struct offcpu *offcpu, uint64_t time);
 
 struct offcpu_counts {
 	uint64_t waits; /* reported */
-	uint64_t left_out; /* shorter or longer than wanted */
+	uint64_t skipped; /* shorter or longer than wanted */
 	uint64_t without_stack; /* reported, but the stack is not known */
 	uint64_t cut; /* stacks that lost their user part for want of memory */
 };

@@ -69,12 +69,12 @@ static int choose_found(struct recorder *recorder, struct err *err)
 {
 	const struct capture_options *options = &recorder->options;
 	CLEANUP_BUF struct buf what = {0};
-	struct find_wish wish = {.names = options->names, .user = options->user};
+	struct find_filter filter = {.names = options->names, .user = options->user};
 	for (size_t i = 0; options->names && options->names[i]; i++)
 		buf_printf(&what, "%s%s", i ? " or " : "named ", options->names[i]);
 	if (options->user)
 		buf_printf(&what, "%sof user %u", options->names ? " " : "", (unsigned)*options->user);
-	return target_add_found(&recorder->target, &wish, what.data, err);
+	return target_add_found(&recorder->target, &filter, what.data, err);
 }
 
 /* Asks the kernel: whether it follows a cgroup, whose perf_event controller may be in another hierarchy, or anybody. */

@@ -470,7 +470,7 @@ static struct offcpu_counts count_waits(const struct recorder *recorder)
 		return counts;
 	counts = derive_counts(recorder->derive);
 	if (recorder_uses_engine(recorder, &engine))
-		counts.left_out += engine.left_out;
+		counts.skipped += engine.skipped;
 	return counts;
 }
 

@@ -47,7 +47,7 @@ static bool has(const struct pid_list *list, pid_t pid)
 static bool finds(pid_t pid, const char *const *names, const uid_t *user)
 {
 	struct pid_list list = {0};
-	find_processes(&list, &(struct find_wish){.names = names, .user = user});
+	find_processes(&list, &(struct find_filter){.names = names, .user = user});
 	bool found = has(&list, pid);
 	pid_list_release(&list);
 	return found;

@@ -35,8 +35,8 @@ void record_say_derived(const struct record_run *run)
 	CLEANUP_BUF struct buf text = {0};
 	if (run->options.quiet)
 		return;
-	if (counts.left_out) {
-		text_grouped(&text, (int64_t)counts.left_out);
+	if (counts.skipped) {
+		text_grouped(&text, (int64_t)counts.skipped);
 		say_note("%s waits skipped by --min-block and --max-block", text.data);
 	}
 	if (counts.cut) {
