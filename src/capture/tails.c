@@ -48,7 +48,7 @@ static void look_at(struct tails *tails, const struct event_sample *sample)
 	if (tails->denied || overlap < OVERLAP_MIN || tails->held > HELD_MAX ||
 	    (tails->members && !members_expects(tails->members, sample->pid, sample->tid)))
 		return;
-	size_t max = stack_needs_of(tails->needs, sample->tid);
+	size_t max = stack_needs_now(tails->needs, sample->tid);
 	if (!max ||
 	    !unwind_registers_from_perf(&registers, NULL, sample->user.abi, sample->user.mask, sample->user.values))
 		return;

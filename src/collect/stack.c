@@ -218,7 +218,7 @@ static bool read_tail(void *context, uint64_t address, uint64_t *ret_value)
 	uint64_t offset = address - maker->tail_start;
 	const struct event_sample *sample = &maker->sample->event;
 	size_t size = sample->stack_tail_size;
-	if (offset >= size || size - offset < sizeof *ret_value) {
+	if (maker->elsewhere || offset >= size || size - offset < sizeof *ret_value) {
 		maker->missing = address;
 		return false;
 	}
@@ -258,11 +258,13 @@ static enum stack_end unwind_user(struct stack_maker *maker, const struct unwind
 		.stack_start = registers->sp + sample->stack_skipped,
 		.stack_size = sample->stack_size,
 		.read = read_tail,
+		.ret_elsewhere = &maker->elsewhere,
 	};
 	enum unwind_end end;
 	maker->tail_start = space.stack_start + space.stack_size;
 	maker->tail_used = 0;
 	maker->missing = 0;
+	maker->elsewhere = false;
 	size_t count = unwind_stack(&space, registers, maker->addresses, maker->exact, maker->max_depth, &end);
 	/* A shallow stack shows nothing about deep ones of the same thread. */
 	if (maker->needs && sample->stack_size && (full || end != UNWIND_COMPLETE || maker->tail_used))

@@ -39,6 +39,7 @@ struct stack_maker {
 	uint64_t tail_start; /* address of what was read behind the copy */
 	size_t tail_used; /* bytes of it that were needed */
 	enum interpreted_frames python; /* set by the owner */
+	bool elsewhere; /* what is read is not on the stack that was copied */
 	uint64_t missing; /* address of the last word that was needed and is not there */
 	bool foreign; /* set by the owner: registers are of a machine that is not known */
 	const struct arch *machine; /* set by the owner: whose registers they are; NULL: of this one */

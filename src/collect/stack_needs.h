@@ -12,10 +12,11 @@
 #define STACK_NEEDS_SLOTS_LOG2 12
 #define STACK_TAIL_USUAL (128u << 10) /* of one that needs some, at least */
 #define STACK_TAIL_MIN 4096u /* less is as good as none */
-#define STACK_TAIL_MAX (1u << 20) /* is read of one of which nothing is known: rustc has a frame of 540 KB */
+#define STACK_TAIL_MAX (1u << 20)
+#define STACK_TAIL_TRIED 2u
 
 struct stack_needs {
-	/* Bytes; 0: not known, 1: none. */
+	/* Bytes; 0: not known, 1: none, STACK_TAIL_TRIED: not known yet. */
 	_Atomic uint32_t slots[1 << STACK_NEEDS_SLOTS_LOG2];
 	_Atomic uint64_t completed; /* stacks that needed what was read later, and are whole */
 };
@@ -25,11 +26,17 @@ static inline _Atomic uint32_t *stack_needs_slot(struct stack_needs *needs, int3
 	return &needs->slots[hash_u64((uint32_t)tid) >> (64 - STACK_NEEDS_SLOTS_LOG2)];
 }
 
-/* How many bytes above a copy are worth reading. */
-static inline size_t stack_needs_of(struct stack_needs *needs, int32_t tid)
+/*
+ * How many bytes above a copy are worth reading now. Of a thread of which nothing is known, all once, since rustc has a
+ * frame of 540 KB, and then less until it is known whether they were needed.
+ */
+static inline size_t stack_needs_now(struct stack_needs *needs, int32_t tid)
 {
-	uint32_t bytes = atomic_load_explicit(stack_needs_slot(needs, tid), memory_order_relaxed);
+	_Atomic uint32_t *slot = stack_needs_slot(needs, tid);
+	uint32_t bytes = atomic_load_explicit(slot, memory_order_relaxed);
 	size_t wanted = 2 * (size_t)bytes;
+	if (!bytes)
+		atomic_store_explicit(slot, STACK_TAIL_TRIED, memory_order_relaxed);
 	if (bytes <= 1)
 		return bytes ? 0 : STACK_TAIL_MAX;
 	return wanted < STACK_TAIL_USUAL ? STACK_TAIL_USUAL : wanted < STACK_TAIL_MAX ? wanted : STACK_TAIL_MAX;

@@ -64,6 +64,11 @@ struct unwind_space {
 	/* Reads 8 bytes of the thread's memory; false when they are not there. NULL: there is nothing but the copy. */
 	bool (*read)(void *context, uint64_t address, uint64_t *ret_value);
 	/*
+	 * May be NULL. Set to whether what is read belongs to another stack than the copy, or to none: for a reader whose
+	 * memory is of a later moment, and known to be unchanged only where it continues the copy.
+	 */
+	bool *ret_elsewhere;
+	/*
 	 * Reads code at a run-time address; false when it cannot be read. NULL: no code can. It shows the way where
 	 * there is no unwind information (see arch/x86_64/ahead.h).
 	 */

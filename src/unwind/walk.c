@@ -8,14 +8,25 @@
 /* Code with several stacks jumps between them a few times; a loop does it for ever. */
 enum { JUMPS_MAX = 16 };
 
+/* How much larger than its callee's a stack pointer is at most if both are on the same stack, where it often is not. */
+enum { SAME_STACK_MAX = 1 << 14 };
+
 /* clone() says so soon behind its system call that the new thread has no caller. */
 enum { THREAD_START_MAX = 32 };
 
+static void set_elsewhere(struct walk *walk, bool elsewhere)
+{
+	walk->elsewhere = elsewhere;
+	if (walk->space->ret_elsewhere)
+		*walk->space->ret_elsewhere = elsewhere;
+}
+
 /* Frames that change stacks: whether it is one that the copy has, or would have if it were larger. */
-static void note_stack(struct walk *walk, uint64_t sp)
+static void note_stack(struct walk *walk, uint64_t sp, uint64_t same_stack_max)
 {
 	const struct unwind_space *space = walk->space;
-	walk->elsewhere = space->stack_size && sp - space->stack_start > space->stack_size + FRAME_MAX;
+	set_elsewhere(walk, space->stack_size && sp - space->stack_start > space->stack_size &&
+				    sp - walk->registers.sp > same_stack_max);
 }
 
 static uint64_t lookup_address(const struct walk *walk)
@@ -49,7 +60,7 @@ static bool find_place(struct walk *walk)
 static bool may_move(struct walk *walk, uint64_t cfa, bool may_jump)
 {
 	if (may_jump)
-		note_stack(walk, cfa);
+		note_stack(walk, cfa, FRAME_MAX);
 	if (cfa > walk->registers.sp)
 		return true;
 	if (!may_jump || ++walk->jumps > JUMPS_MAX)
@@ -108,6 +119,7 @@ static bool step_saved(struct walk *walk, uint64_t ip_at, uint64_t sp_at, uint64
 		return walk_stop(walk, unreadable);
 	if (!may_move(walk, sp, true))
 		return false;
+	note_stack(walk, sp, SAME_STACK_MAX);
 	walk->registers.known = 0;
 	return step_to(walk, sp, fp, ip);
 }
@@ -137,6 +149,7 @@ static bool step_go(struct walk *walk, struct go_offsets offsets)
 	uint64_t m, first, goroutine;
 	if (!walk->go)
 		return walk_stop(walk, UNWIND_COMPLETE);
+	set_elsewhere(walk, space->stack_size);
 	if (!unwind_read(space, walk->go + offsets.m, &m) || !unwind_read(space, m, &first))
 		return walk_stop(walk, UNWIND_OTHER_STACK);
 	if (first != walk->go)
@@ -242,7 +255,10 @@ static bool rare_cfa(struct walk *walk, const struct unwind_rule *rule, uint8_t 
 		if (!expression_register(walk->place.table->arch, registers, kind - UNWIND_CFA_REGISTER, &value))
 			return walk_stop(walk, UNWIND_BAD_RULE);
 		*ret_cfa = value + (uint64_t)(int64_t)rule->cfa_offset;
-		return may_move(walk, *ret_cfa, true);
+		if (!may_move(walk, *ret_cfa, true))
+			return false;
+		note_stack(walk, *ret_cfa, SAME_STACK_MAX);
+		return true;
 	}
 }
 

@@ -304,6 +304,15 @@ static void a_chain_continues_on_the_stack_of_a_goroutine(void **state)
 	enum unwind_end end;
 	assert_int_equal(unwind_stack(&space, &registers, addresses, NULL, 8, &end), 2);
 	assert_int_equal(end, UNWIND_OTHER_STACK);
+	/* Both may be on the heap, close to each other. */
+	bool elsewhere = false;
+	struct unwind_space near = space;
+	const uint64_t near_copy[] = {0, 0, STACK + 0x8000, ON_SYSTEM_STACK};
+	near.stack = (const uint8_t *)near_copy;
+	near.ret_elsewhere = &elsewhere;
+	assert_int_equal(unwind_stack(&near, &registers, addresses, NULL, 8, &end), 2);
+	assert_int_equal(end, UNWIND_OTHER_STACK);
+	assert_true(elsewhere);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		size_t first = 0, count = 0;
 		while (count < 8 && cases[i].chain[count])
