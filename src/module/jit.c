@@ -96,6 +96,16 @@ void jit_free(struct jit *jit)
 	free(jit);
 }
 
+/*
+ * What the next map or dump may take. All of them together may take a quarter of the memory, and each of them half of
+ * what is left: whoever writes large ones loses names, but nobody else loses much.
+ */
+static size_t allowance(struct jit *jit)
+{
+	size_t all = mem_limit() / 4, taken = atomic_load(&jit->codes->jit_bytes);
+	return taken < all ? (all - taken) / 2 : 0;
+}
+
 static off_t size_of(const char *path)
 {
 	struct stat status;
@@ -132,8 +142,9 @@ static void open_dump(struct jit *jit, const char *path)
 {
 	struct jitdump *dump;
 	jit->dump_size = size_of(path);
-	if (jitdump_open(&dump, path, jit->user, NULL))
+	if (jitdump_open(&dump, path, jit->user, allowance(jit), NULL))
 		return;
+	atomic_fetch_add(&jit->codes->jit_bytes, jitdump_bytes(dump));
 	struct jit_dump *opened = mem_zalloc(1, sizeof *opened);
 	opened->dump = dump;
 	opened->tables = mem_zalloc(jitdump_facts(dump).functions, sizeof *opened->tables);
@@ -295,6 +306,14 @@ bool jit_read_code(struct jit *jit, uint64_t address, uint8_t *bytes, size_t siz
 
 /* --- names --- */
 
+static bool open_map(struct jit *jit, struct perfmap **ret_map)
+{
+	if (perfmap_open(ret_map, jit->path, jit->user, allowance(jit), NULL))
+		return false;
+	atomic_fetch_add(&jit->codes->jit_bytes, perfmap_bytes(*ret_map));
+	return true;
+}
+
 static struct perfmap *map_of(struct jit *jit)
 {
 	if (!__atomic_load_n(&jit->map_tried, __ATOMIC_ACQUIRE)) {
@@ -306,7 +325,7 @@ static struct perfmap *map_of(struct jit *jit)
 				jit->map_size = status.st_size;
 				jit->map_time = status.st_mtim;
 			}
-			if (perfmap_open(&map, jit->path, jit->user, NULL) == 0)
+			if (open_map(jit, &map))
 				__atomic_store_n(&jit->map, map, __ATOMIC_RELEASE);
 			__atomic_store_n(&jit->map_tried, true, __ATOMIC_RELEASE);
 		}
@@ -334,7 +353,7 @@ static void reread_map(struct jit *jit, bool final)
 	if (stat(jit->path, &status) == 0 && map_changed(jit, &status, final)) {
 		jit->map_size = status.st_size;
 		jit->map_time = status.st_mtim;
-		if (perfmap_open(&map, jit->path, jit->user, NULL) == 0) {
+		if (open_map(jit, &map)) {
 			if (jit->map) {
 				MEM_ROOM(jit->old_maps, jit->old_map_count, jit->old_map_capacity);
 				jit->old_maps[jit->old_map_count++] = jit->map;

@@ -14,6 +14,7 @@
 #include "unwind/unwind.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct module_code; /* of one module */
 
@@ -68,6 +69,7 @@ struct module_store {
 	struct held_module *held; /* deleted files that processes have mapped, when live */
 	size_t held_count, held_capacity;
 	struct interpreted interpreted; /* has a lock of its own */
+	atomic_size_t jit_bytes; /* of all perf maps and jitdumps */
 };
 
 void module_store_init(struct module_store *codes, struct modules *modules, const struct symbol_options *options);

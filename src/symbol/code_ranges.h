@@ -31,6 +31,8 @@ bool code_ranges_add(struct code_ranges *ranges, uint64_t start, uint64_t size, 
 /* Afterwards threads may share it. */
 void code_ranges_finish(struct code_ranges *ranges);
 void code_ranges_release(struct code_ranges *ranges);
+/* The memory that it takes, in bytes; after code_ranges_finish(). */
+size_t code_ranges_bytes(const struct code_ranges *ranges);
 
 /*
  * The range around the address that was added last with a time ≤ `time`; when there is none, the first one after it,

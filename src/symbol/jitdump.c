@@ -315,7 +315,7 @@ static bool read_file(int fd, uint8_t *bytes, size_t *size)
 	return true;
 }
 
-int jitdump_open(struct jitdump **ret_dump, const char *path, uid_t user, struct err *err)
+int jitdump_open(struct jitdump **ret_dump, const char *path, uid_t user, size_t max, struct err *err)
 {
 	struct stat status;
 	int fd = regular_file_open_of(path, user, &status);
@@ -326,7 +326,8 @@ int jitdump_open(struct jitdump **ret_dump, const char *path, uid_t user, struct
 		close(fd);
 		return err_set(err, ERR_FORMAT, "%s: empty", path);
 	}
-	size_t room = size < FILE_MAX ? size : FILE_MAX;
+	size_t room = max < FILE_MAX ? max : FILE_MAX;
+	room = size < room ? size : room;
 	uint8_t *bytes CLEANUP_FREE = mem_alloc(room);
 	bool fine = read_file(fd, bytes, &room);
 	int read_errno = errno;
@@ -345,6 +346,11 @@ void jitdump_close(struct jitdump *dump)
 	index_map_release(&dump->by_code_index);
 	code_ranges_release(&dump->ranges);
 	free(dump);
+}
+
+size_t jitdump_bytes(const struct jitdump *dump)
+{
+	return dump->arena.total + dump->capacity * sizeof *dump->functions + code_ranges_bytes(&dump->ranges);
 }
 
 struct jitdump_facts jitdump_facts(const struct jitdump *dump)

@@ -40,11 +40,13 @@ struct jitdump_code {
 /* Whether it is called jit-PID.dump. Compilers map it once, as a sign that it is there. */
 bool jitdump_has_path(const char *path);
 
-/* ERR_FORMAT when it is no jitdump, ERR_EMPTY when it holds no code. */
-int jitdump_open(struct jitdump **ret_dump, const char *path, uid_t user, struct err *err);
+/* ERR_FORMAT when it is no jitdump, ERR_EMPTY when it holds no code. At most `max` bytes are read. */
+int jitdump_open(struct jitdump **ret_dump, const char *path, uid_t user, size_t max, struct err *err);
 /* The same from bytes, which need not stay. */
 int jitdump_open_bytes(struct jitdump **ret_dump, const void *bytes, size_t size, struct err *err);
 void jitdump_close(struct jitdump *dump);
+/* The memory that it takes, in bytes. */
+size_t jitdump_bytes(const struct jitdump *dump);
 
 struct jitdump_facts jitdump_facts(const struct jitdump *dump);
 

@@ -14,6 +14,7 @@
 /* What is beyond it is not read: names and offsets are 32-bit, and no program makes that much code. */
 #define FILE_MAX ((size_t)256 << 20)
 #define READ_STEP ((size_t)1 << 20)
+#define RANGE_BYTES 100 /* about what a line takes besides its text */
 
 struct perfmap {
 	struct buf text; /* the file, with a NUL behind each name */
@@ -70,11 +71,11 @@ static bool parse_line(struct perfmap *map, char *line, char *end, uint64_t numb
 	return code_ranges_add(&map->ranges, start, size, number, (uint32_t)(at - map->text.data));
 }
 
-static int parse(struct perfmap **ret_map, struct perfmap *map, struct err *err)
+static int parse(struct perfmap **ret_map, struct perfmap *map, size_t max, struct err *err)
 {
 	char *end = map->text.data + map->text.size;
 	uint64_t number = 0;
-	for (char *line = map->text.data; line < end;) {
+	for (char *line = map->text.data; line < end && map->text.size + map->ranges.count * RANGE_BYTES < max;) {
 		char *newline = memchr(line, '\n', (size_t)(end - line));
 		char *line_end = newline ? newline : end;
 		if (line_end > line && !parse_line(map, line, line_end, number++))
@@ -90,17 +91,17 @@ static int parse(struct perfmap **ret_map, struct perfmap *map, struct err *err)
 	return 0;
 }
 
-int perfmap_open_bytes(struct perfmap **ret_map, const void *bytes, size_t size, struct err *err)
+int perfmap_open_bytes(struct perfmap **ret_map, const void *bytes, size_t size, size_t max, struct err *err)
 {
 	struct perfmap *map = mem_zalloc(1, sizeof *map);
 	buf_add(&map->text, bytes, size < FILE_MAX ? size : FILE_MAX);
-	return parse(ret_map, map, err);
+	return parse(ret_map, map, max, err);
 }
 
 /* Read, not mapped: the process may write or cut the file at any moment. */
-static bool read_all(int fd, struct buf *text)
+static bool read_all(int fd, size_t max, struct buf *text)
 {
-	while (text->size < FILE_MAX) {
+	while (text->size < max) {
 		char *room = buf_reserve(text, READ_STEP);
 		ssize_t count = read(fd, room, READ_STEP);
 		if (count < 0 && errno == EINTR)
@@ -116,21 +117,21 @@ static bool read_all(int fd, struct buf *text)
 	return true;
 }
 
-int perfmap_open(struct perfmap **ret_map, const char *path, uid_t user, struct err *err)
+int perfmap_open(struct perfmap **ret_map, const char *path, uid_t user, size_t max, struct err *err)
 {
 	struct stat status;
 	int fd = regular_file_open_of(path, user, &status);
 	if (fd < 0)
 		return regular_file_refused(path, fd, err);
 	struct perfmap *map = mem_zalloc(1, sizeof *map);
-	bool fine = read_all(fd, &map->text);
+	bool fine = read_all(fd, max / 2 < FILE_MAX ? max / 2 : FILE_MAX, &map->text);
 	int read_errno = errno;
 	close(fd);
 	if (!fine) {
 		perfmap_close(map);
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(read_errno));
 	}
-	return parse(ret_map, map, err);
+	return parse(ret_map, map, max, err);
 }
 
 void perfmap_close(struct perfmap *map)
@@ -140,6 +141,11 @@ void perfmap_close(struct perfmap *map)
 	buf_release(&map->text);
 	code_ranges_release(&map->ranges);
 	free(map);
+}
+
+size_t perfmap_bytes(const struct perfmap *map)
+{
+	return map->text.capacity + code_ranges_bytes(&map->ranges);
 }
 
 size_t perfmap_count(const struct perfmap *map)

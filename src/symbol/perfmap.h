@@ -13,11 +13,16 @@
 
 struct perfmap;
 
-/* ERR_OPEN when there is no such file (or it is none), ERR_EMPTY when no line of it makes sense. */
-int perfmap_open(struct perfmap **ret_map, const char *path, uid_t user, struct err *err);
+/*
+ * ERR_OPEN when there is no such file (or it is none), ERR_EMPTY when no line of it makes sense. It is not read further
+ * when it takes about `max` bytes of memory.
+ */
+int perfmap_open(struct perfmap **ret_map, const char *path, uid_t user, size_t max, struct err *err);
 /* The same from bytes, which are copied. */
-int perfmap_open_bytes(struct perfmap **ret_map, const void *bytes, size_t size, struct err *err);
+int perfmap_open_bytes(struct perfmap **ret_map, const void *bytes, size_t size, size_t max, struct err *err);
 void perfmap_close(struct perfmap *map);
+/* The memory that it takes, in bytes. */
+size_t perfmap_bytes(const struct perfmap *map);
 
 size_t perfmap_count(const struct perfmap *map);
 /* Lines that are no entries. */

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct perfmap *map;
 	struct kallsyms *symbols;
-	if (!perfmap_open_bytes(&map, data, size, NULL)) {
+	if (!perfmap_open_bytes(&map, data, size, SIZE_MAX, NULL)) {
 		if (!perfmap_count(map))
 			abort();
 		for (size_t i = 0; i + 8 <= size && i < 512; i++) {

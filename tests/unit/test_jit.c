@@ -76,7 +76,7 @@ static void random_ranges_are_found_as_by_looking_at_all(void **state)
 static struct perfmap *map_of(const char *text)
 {
 	struct perfmap *map = NULL;
-	assert_int_equal(perfmap_open_bytes(&map, text, strlen(text), NULL), 0);
+	assert_int_equal(perfmap_open_bytes(&map, text, strlen(text), SIZE_MAX, NULL), 0);
 	return map;
 }
 
@@ -130,11 +130,11 @@ static void lines_that_make_no_sense_are_counted(void **state)
 	perfmap_close(map);
 	struct perfmap *none = NULL;
 	struct err err;
-	assert_int_equal(perfmap_open_bytes(&none, "", 0, &err), ERR_EMPTY);
-	assert_int_equal(perfmap_open_bytes(&none, "\n\n\0\n", 4, &err), ERR_EMPTY);
-	assert_int_equal(perfmap_open(&none, "missing", geteuid(), &err), ERR_OPEN);
+	assert_int_equal(perfmap_open_bytes(&none, "", 0, SIZE_MAX, &err), ERR_EMPTY);
+	assert_int_equal(perfmap_open_bytes(&none, "\n\n\0\n", 4, SIZE_MAX, &err), ERR_EMPTY);
+	assert_int_equal(perfmap_open(&none, "missing", geteuid(), SIZE_MAX, &err), ERR_OPEN);
 	assert_int_equal(mkfifo("fifo", 0600), 0);
-	assert_int_equal(perfmap_open(&none, "fifo", geteuid(), &err), ERR_OPEN);
+	assert_int_equal(perfmap_open(&none, "fifo", geteuid(), SIZE_MAX, &err), ERR_OPEN);
 	assert_null(none);
 }
 
@@ -146,14 +146,14 @@ static void perf_maps_of_others_are_not_believed(void **state)
 	struct err err;
 	shell("printf '10 10 f\\n' >genuine; ln -s genuine link; cp genuine forged");
 	shell("cp genuine holes; truncate -s 1T holes");
-	assert_int_equal(perfmap_open(&map, "link", geteuid(), &err), ERR_OPEN);
+	assert_int_equal(perfmap_open(&map, "link", geteuid(), SIZE_MAX, &err), ERR_OPEN);
 	if (geteuid() == 0) {
 		shell("chown nobody forged");
-		assert_int_equal(perfmap_open(&map, "forged", 12345, &err), ERR_OPEN);
+		assert_int_equal(perfmap_open(&map, "forged", 12345, SIZE_MAX, &err), ERR_OPEN);
 		assert_non_null(strstr(err.text, "does not belong to the user"));
 	}
 	assert_null(map);
-	assert_int_equal(perfmap_open(&map, "holes", geteuid(), &err), 0);
+	assert_int_equal(perfmap_open(&map, "holes", geteuid(), SIZE_MAX, &err), 0);
 	assert_int_equal(perfmap_count(map), 1);
 	perfmap_close(map);
 }
@@ -166,11 +166,19 @@ static void perf_map_files_are_read(void **state)
 		fprintf(file, "%x 10 function number %d\n", 0x1000 + 16 * i, i);
 	fclose(file);
 	struct perfmap *map = NULL;
-	assert_int_equal(perfmap_open(&map, "perf-1.map", geteuid(), NULL), 0);
+	assert_int_equal(perfmap_open(&map, "perf-1.map", geteuid(), SIZE_MAX, NULL), 0);
 	assert_int_equal(perfmap_count(map), 100000);
 	assert_string_equal(perfmap_find(map, 0x1000, NULL), "function number 0");
 	assert_string_equal(perfmap_find(map, 0x1000 + 16 * 77777 + 15, NULL), "function number 77777");
+	size_t bytes = perfmap_bytes(map);
+	assert_true(bytes > 100000 * 60 && bytes < 100000 * 300);
 	perfmap_close(map);
+	/* As much as there is room for. */
+	assert_int_equal(perfmap_open(&map, "perf-1.map", geteuid(), bytes / 2, NULL), 0);
+	assert_in_range(perfmap_count(map), 1000, 90000);
+	assert_true(perfmap_bytes(map) < bytes);
+	perfmap_close(map);
+	assert_int_equal(perfmap_open(&map, "perf-1.map", geteuid(), 0, NULL), ERR_EMPTY);
 }
 
 /* --- jitdump --- */
@@ -479,10 +487,10 @@ static void what_is_no_jitdump_is_refused(void **state)
 	(void)state;
 	struct jitdump *dump = NULL;
 	struct err err;
-	assert_int_equal(jitdump_open(&dump, "missing", geteuid(), &err), ERR_OPEN);
-	assert_int_equal(jitdump_open(&dump, ".", geteuid(), &err), ERR_OPEN);
+	assert_int_equal(jitdump_open(&dump, "missing", geteuid(), SIZE_MAX, &err), ERR_OPEN);
+	assert_int_equal(jitdump_open(&dump, ".", geteuid(), SIZE_MAX, &err), ERR_OPEN);
 	fclose(fopen("empty.dump", "we"));
-	assert_int_equal(jitdump_open(&dump, "empty.dump", geteuid(), &err), ERR_FORMAT);
+	assert_int_equal(jitdump_open(&dump, "empty.dump", geteuid(), SIZE_MAX, &err), ERR_FORMAT);
 	add_header(0);
 	assert_int_equal(jitdump_open_bytes(&dump, file.data, file.size, &err), ERR_EMPTY);
 	file.data[8] = 39; /* size of the header */
@@ -499,9 +507,12 @@ static void what_is_no_jitdump_is_refused(void **state)
 	FILE *written = fopen("jit-77.dump", "we");
 	fwrite(file.data, 1, file.size, written);
 	fclose(written);
-	assert_int_equal(jitdump_open(&dump, "jit-77.dump", geteuid(), &err), 0);
+	assert_int_equal(jitdump_open(&dump, "jit-77.dump", geteuid(), SIZE_MAX, &err), 0);
 	assert_string_equal(found(dump, 0x1000, 10), "first");
+	assert_true(jitdump_bytes(dump) >= file.size / 2);
 	jitdump_close(dump);
+	assert_int_equal(jitdump_open(&dump, "jit-77.dump", geteuid(), 0, &err), ERR_FORMAT);
+	assert_int_equal(jitdump_open(&dump, "jit-77.dump", geteuid(), file.size - 1, &err), ERR_EMPTY);
 }
 
 int main(void)
