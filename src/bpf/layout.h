@@ -227,7 +227,8 @@ struct layout_record {
 	 * Words: two for each frame. The first is the code object, exact where native code called it; the second is the
 	 * offset in the bytecode, with the first line of the code object above 32 bits.
 	 */
-	__u32 python_count, zero;
+	__u32 python_count;
+	__u32 python_late; /* 1: wick read them, after the sample was taken */
 };
 
 struct layout_copy {

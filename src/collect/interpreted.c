@@ -88,16 +88,28 @@ static void drop_native(struct stack_maker *maker)
 	maker->merged_count = kept;
 }
 
+/* Greenlets share the outer part of the native stack, but have frames of Python only since their own first function. */
+static bool has_greenlets(struct stack_maker *maker, size_t first)
+{
+	for (size_t i = first; i < maker->count; i++) {
+		const struct trace_frame *frame = &maker->frames[i].frame;
+		if (frame->kind == TRACE_NATIVE && frame->module != MODULE_NONE &&
+		    strstr(code_path(stack_maker_code(maker, frame->module)), "/_greenlet."))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Evaluations and groups are paired from the innermost one outwards. Their numbers differ where the sample came while a
  * call began or ended: then the innermost has no partner. Where the native stack is not whole, the outermost groups
- * have none.
+ * have none. In greenlets, the outermost evaluations have none.
  */
-void interpreted_merge_marked(struct stack_maker *maker, size_t first, const bool *evaluates, bool whole)
+void interpreted_merge_marked(struct stack_maker *maker, size_t first, const bool *evaluates, bool whole, bool switched)
 {
 	struct groups groups = groups_of(&maker->sample->event);
 	size_t count = maker->count - first, evaluations = count_true(evaluates, count);
-	size_t alone = evaluations > groups.count ? evaluations - groups.count : 0;
+	size_t alone = evaluations > groups.count && !switched ? evaluations - groups.count : 0;
 	maker->merged_count = 0;
 	while (whole && groups.count > evaluations)
 		append_group(maker, &groups);
@@ -132,6 +144,7 @@ void interpreted_merge(struct stack_maker *maker, size_t first, bool whole)
 	CLEANUP_FREE bool *evaluates = mem_zalloc(count + 1, sizeof *evaluates);
 	for (size_t i = 0; i < count; i++)
 		evaluates[i] = is_evaluation(maker, &maker->frames[first + i].frame);
-	if (maker->sample->event.unwound || may_belong(maker, evaluates, count))
-		interpreted_merge_marked(maker, first, evaluates, whole);
+	const struct event_sample *event = &maker->sample->event;
+	if (!event->interpreted_late || may_belong(maker, evaluates, count))
+		interpreted_merge_marked(maker, first, evaluates, whole, has_greenlets(maker, first));
 }

@@ -259,6 +259,7 @@ static void set_copy(struct bpf_counts *counts, const struct layout_copy *copy, 
 					 .values = (const uint64_t *)copy->registers};
 	sample->interpreted = bpf_python_copy_words(copy);
 	sample->interpreted_count = copy->record.python_count;
+	sample->interpreted_late = copy->record.python_late;
 	sample->stack = copy->bytes;
 	sample->stack_skipped = copy->skipped;
 	sample->stack_size = copy->record.bytes;
@@ -279,6 +280,7 @@ void bpf_counts_asleep(struct bpf_counts *counts, const struct event_sample *sam
 {
 	struct layout_copy *copy = bpf_python_copy_new((uint32_t)sample->stack_size, sample->interpreted,
 						       (uint32_t)sample->interpreted_count);
+	copy->record.python_late = 1;
 	copy->record.key.pid = (uint32_t)sample->pid;
 	copy->record.key.tid = (uint32_t)sample->tid;
 	copy->record.key.cgroup = sample->cgroup;

@@ -117,6 +117,7 @@ static struct layout_record *read_frames(struct python_live *live, struct layout
 							  words, LAYOUT_PYTHON_MAX * 2);
 	if (!record->python_count)
 		return record;
+	record->python_late = 1;
 	struct layout_copy *copy = mem_realloc(record, 1, bpf_python_copy_bytes((struct layout_copy *)record));
 	memcpy((char *)copy + words_at(copy), words, copy->record.python_count * sizeof *words);
 	return &copy->record;

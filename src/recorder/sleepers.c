@@ -289,6 +289,7 @@ static int emit(const struct sleepers *sleepers, const struct sleeper *sleeper, 
 		sample.stack_size = sample.stack_asked = sleeper->stack_size;
 		sample.interpreted = sleepers->words + sleeper->interpreted;
 		sample.interpreted_count = sleeper->interpreted_count;
+		sample.interpreted_late = true;
 	}
 	return sink_asleep(sink, &sample);
 }

@@ -57,7 +57,7 @@ static void each_evaluation_is_replaced_by_its_functions(void **state)
 	const bool evaluates[] = {false, true, false, true, false};
 	/* native 0, evaluation of p1 called by p2, native 2, evaluation of p3, main */
 	BEGIN(fixture, 5, P(1, 10, 0), P(2, 20, 1), P(3, 30, 1));
-	interpreted_merge_marked(&fixture.maker, 0, evaluates, true);
+	interpreted_merge_marked(&fixture.maker, 0, evaluates, true, false);
 	expect(&fixture, "0 p1:10 p2:20 2 p3:30 4 ");
 }
 
@@ -67,7 +67,7 @@ static void the_last_group_needs_no_mark(void **state)
 	struct fixture fixture;
 	const bool evaluates[] = {true, false};
 	BEGIN(fixture, 2, P(1, 1, 0), P(2, 2, 0));
-	interpreted_merge_marked(&fixture.maker, 0, evaluates, true);
+	interpreted_merge_marked(&fixture.maker, 0, evaluates, true, false);
 	expect(&fixture, "p1:1 p2:2 1 ");
 }
 
@@ -77,8 +77,18 @@ static void an_evaluation_that_begins_is_dropped(void **state)
 	struct fixture fixture;
 	const bool evaluates[] = {true, false, true, false};
 	BEGIN(fixture, 4, P(1, 1, 1));
-	interpreted_merge_marked(&fixture.maker, 0, evaluates, true);
+	interpreted_merge_marked(&fixture.maker, 0, evaluates, true, false);
 	expect(&fixture, "1 p1:1 3 ");
+}
+
+static void outer_evaluations_of_greenlets_are_dropped(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	const bool evaluates[] = {false, true, false, true, false, true, false};
+	BEGIN(fixture, 7, P(1, 1, 1));
+	interpreted_merge_marked(&fixture.maker, 0, evaluates, true, true);
+	expect(&fixture, "0 p1:1 2 4 6 ");
 }
 
 static void a_function_that_is_about_to_be_evaluated_is_innermost(void **state)
@@ -87,7 +97,7 @@ static void a_function_that_is_about_to_be_evaluated_is_innermost(void **state)
 	struct fixture fixture;
 	const bool evaluates[] = {false, true, false};
 	BEGIN(fixture, 3, P(1, 1, 1), P(2, 2, 1));
-	interpreted_merge_marked(&fixture.maker, 0, evaluates, true);
+	interpreted_merge_marked(&fixture.maker, 0, evaluates, true, false);
 	expect(&fixture, "p1:1 0 p2:2 2 ");
 }
 
@@ -97,7 +107,7 @@ static void functions_reach_further_than_a_truncated_native_stack(void **state)
 	struct fixture fixture;
 	const bool evaluates[] = {false, true};
 	BEGIN(fixture, 2, P(1, 1, 1), P(2, 2, 0), P(3, 3, 1));
-	interpreted_merge_marked(&fixture.maker, 0, evaluates, false);
+	interpreted_merge_marked(&fixture.maker, 0, evaluates, false, false);
 	expect(&fixture, "0 p1:1 p2:2 p3:3 ");
 }
 
@@ -107,7 +117,7 @@ static void frames_of_the_kernel_stay_in_front(void **state)
 	struct fixture fixture;
 	const bool evaluates[] = {true, false};
 	BEGIN(fixture, 4, P(1, 1, 1));
-	interpreted_merge_marked(&fixture.maker, 2, evaluates, true);
+	interpreted_merge_marked(&fixture.maker, 2, evaluates, true, false);
 	expect(&fixture, "0 1 p1:1 3 ");
 }
 
@@ -118,7 +128,7 @@ static void only_functions_are_kept_on_request(void **state)
 	const bool evaluates[] = {false, true, false};
 	BEGIN(fixture, 4, P(1, 1, 0), P(2, 2, 1));
 	fixture.maker.python = INTERPRETED_ONLY;
-	interpreted_merge_marked(&fixture.maker, 1, evaluates, true);
+	interpreted_merge_marked(&fixture.maker, 1, evaluates, true, false);
 	expect(&fixture, "p1:1 p2:2 ");
 }
 
@@ -174,6 +184,7 @@ int main(void)
 		cmocka_unit_test(each_evaluation_is_replaced_by_its_functions),
 		cmocka_unit_test(the_last_group_needs_no_mark),
 		cmocka_unit_test(an_evaluation_that_begins_is_dropped),
+		cmocka_unit_test(outer_evaluations_of_greenlets_are_dropped),
 		cmocka_unit_test(a_function_that_is_about_to_be_evaluated_is_innermost),
 		cmocka_unit_test(functions_reach_further_than_a_truncated_native_stack),
 		cmocka_unit_test(frames_of_the_kernel_stay_in_front),
