@@ -55,6 +55,8 @@ struct scratch {
 	__u32 evaluates; /* a frame of the stack is in its evaluation loop */
 	struct layout_range eval[LAYOUT_EVAL_MAX];
 	__u64 thread_pointer, python_interpreter, python_thread, python_frame;
+	__u64 python_inner; /* a state whose frames are known */
+	__u64 python_alone; /* there is one interpreter only */
 	__u8 python_bytes[PYTHON_FRAME_BYTES]; /* of the frame */
 	/* What is sent of a new stack: these two. */
 	struct layout_record record;

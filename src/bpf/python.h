@@ -12,6 +12,7 @@
 
 #define PYTHON_AT_ONCE 8 /* rounds of a loop: each is verified separately, which takes time when programs are loaded */
 #define PYTHON_THREADS_MAX 1024u
+#define PYTHON_STATES_MAX 4 /* of one thread, in as many interpreters */
 #define PYTHON_OWNER_SHIM 3
 #define PYTHON_STATUS_ACTIVE 0x10
 #define PYTHON_CODE_MASK (~7ull) /* pointers to code objects are tagged in some versions */
@@ -58,6 +59,17 @@ static __always_inline int python_is_thread(struct scratch *s, const struct layo
 	return s->python_frame != 0;
 }
 
+/* Whether the state in the scratch is the current one of its thread. None is while the thread has released the GIL. */
+static __always_inline int python_is_current(const struct scratch *s, const struct layout_python *python)
+{
+	__u64 holder = 0;
+	__u8 status = 0;
+	if (python->runtime_holder != LAYOUT_NO_OFFSET)
+		return !read_pointer(python->runtime + python->runtime_holder, &holder) && holder == s->python_thread;
+	return !bpf_probe_read_user(&status, sizeof status, (const void *)(s->python_thread + python->thread_status)) &&
+	       status & PYTHON_STATUS_ACTIVE;
+}
+
 /* Goes to the next state of a thread, of this interpreter or the first of the next one. */
 static __always_inline int python_next_thread(struct scratch *s, const struct layout_python *python)
 {
@@ -84,13 +96,70 @@ __noinline int python_search_some(__u32 slot)
 		int next = python_next_thread(s, python);
 		if (next != PYTHON_ON)
 			return next;
-		if (s->python_thread && python_is_thread(s, python))
+		if (s->python_thread && s->python_thread != s->python_inner && python_is_thread(s, python))
 			return PYTHON_FOUND;
 	}
 	return PYTHON_ON;
 }
 
-/* Finds the first frame of the running thread. PYTHON_END: it has none. */
+/* The next state of the running thread that has frames, and is not the inner one. */
+__noinline int python_search(__u32 slot)
+{
+	for (__u32 i = 0; i < PYTHON_THREADS_MAX / PYTHON_AT_ONCE; i++) {
+		int result = python_search_some(slot);
+		if (result != PYTHON_ON)
+			return result;
+	}
+	return PYTHON_BROKEN;
+}
+
+/* Begins to look for states. Notes whether there is only one interpreter. */
+__noinline int python_search_begin(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	struct layout_python *python = s ? bpf_map_lookup_elem(&pythons, &s->record.key.pid) : 0;
+	__u64 next = 0;
+	if (!python)
+		return PYTHON_END;
+	s->python_thread = 0;
+	s->python_alone = 1;
+	if (read_pointer(python->runtime + python->runtime_interpreters, &s->python_interpreter))
+		return PYTHON_BROKEN;
+	if (s->python_interpreter && !read_pointer(s->python_interpreter + python->interpreter_next, &next) && next)
+		s->python_alone = 0;
+	return PYTHON_ON;
+}
+
+/* Of the states that are left to look at, the current one; if there is none, the first. */
+__noinline int python_search_current(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	struct layout_python *python = s ? bpf_map_lookup_elem(&pythons, &s->record.key.pid) : 0;
+	__u64 first_thread = 0, first_frame = 0;
+	int result = PYTHON_END;
+	if (!python)
+		return PYTHON_END;
+	for (__u32 i = 0; i < PYTHON_STATES_MAX; i++) {
+		result = python_search(slot);
+		if (result != PYTHON_FOUND || s->python_alone || python_is_current(s, python))
+			break;
+		if (!first_thread) {
+			first_thread = s->python_thread;
+			first_frame = s->python_frame;
+		}
+		result = PYTHON_END;
+	}
+	if (result == PYTHON_FOUND || !first_thread)
+		return result;
+	s->python_thread = first_thread;
+	s->python_frame = first_frame;
+	return PYTHON_FOUND;
+}
+
+/*
+ * Finds the first frame of the running thread. PYTHON_END: it has none. A thread that calls code of another interpreter
+ * has a state in both.
+ */
 __noinline int python_find_thread(__u32 slot)
 {
 	struct scratch *s = scratch_of(slot);
@@ -99,23 +168,21 @@ __noinline int python_find_thread(__u32 slot)
 		return PYTHON_END;
 	__u32 tid = s->record.key.tid;
 	s->thread_pointer = arch_thread_pointer(bpf_get_current_task_btf());
+	s->python_inner = 0;
+	int result = python_search_begin(slot);
+	if (result != PYTHON_ON)
+		return result;
 	__u64 *known = bpf_map_lookup_elem(&python_threads, &tid);
 	s->python_thread = known ? *known : 0;
-	if (s->python_thread && python_is_thread(s, python))
+	if (s->python_thread && python_is_thread(s, python) && (s->python_alone || python_is_current(s, python)))
 		return PYTHON_FOUND;
 	s->python_thread = 0;
-	if (read_pointer(python->runtime + python->runtime_interpreters, &s->python_interpreter))
-		return PYTHON_BROKEN;
-	for (__u32 i = 0; i < PYTHON_THREADS_MAX / PYTHON_AT_ONCE; i++) {
-		int result = python_search_some(slot);
-		if (result == PYTHON_FOUND) {
-			__u64 thread = s->python_thread;
-			bpf_map_update_elem(&python_threads, &tid, &thread, BPF_ANY);
-		}
-		if (result != PYTHON_ON)
-			return result;
+	result = python_search_current(slot);
+	if (result == PYTHON_FOUND) {
+		__u64 thread = s->python_thread;
+		bpf_map_update_elem(&python_threads, &tid, &thread, BPF_ANY);
 	}
-	return PYTHON_BROKEN;
+	return result;
 }
 
 /*
@@ -141,24 +208,17 @@ __noinline int python_find_previous(__u32 slot)
 /* Whether the thread whose state is in the scratch holds the GIL. */
 static __always_inline __u32 python_gil(const struct scratch *s, const struct layout_python *python)
 {
-	__u64 thread = s->python_thread, word = 0;
+	__u64 interpreter = 0;
 	__u32 enabled = 0;
-	__u8 status = 0;
 	if (python->free_threaded) {
-		if (read_pointer(thread + python->thread_interpreter, &word) ||
-		    bpf_probe_read_user(&enabled, sizeof enabled, (const void *)(word + python->interpreter_gil)))
+		if (read_pointer(s->python_thread + python->thread_interpreter, &interpreter) ||
+		    bpf_probe_read_user(&enabled, sizeof enabled,
+					(const void *)(interpreter + python->interpreter_gil)))
 			return LAYOUT_GIL_UNKNOWN;
 		if (!enabled)
 			return LAYOUT_GIL_NONE;
 	}
-	if (python->runtime_holder != LAYOUT_NO_OFFSET) {
-		if (read_pointer(python->runtime + python->runtime_holder, &word))
-			return LAYOUT_GIL_UNKNOWN;
-		return word == thread ? LAYOUT_GIL_HELD : LAYOUT_GIL_RELEASED;
-	}
-	if (bpf_probe_read_user(&status, sizeof status, (const void *)(thread + python->thread_status)))
-		return LAYOUT_GIL_UNKNOWN;
-	return status & PYTHON_STATUS_ACTIVE ? LAYOUT_GIL_HELD : LAYOUT_GIL_RELEASED;
+	return python_is_current(s, python) ? LAYOUT_GIL_HELD : LAYOUT_GIL_RELEASED;
 }
 
 __noinline int python_note_gil(__u32 slot)
@@ -313,6 +373,22 @@ __noinline int python_follow(__u32 slot)
 	return result;
 }
 
+/* Appends the frames of the other states of the thread, in interpreters from which it called the inner one. */
+__noinline int python_follow_outer(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	if (!s)
+		return PYTHON_END;
+	s->python_inner = s->python_thread;
+	int result = python_search_begin(slot);
+	for (__u32 i = 0; i < PYTHON_STATES_MAX && result == PYTHON_ON; i++) {
+		result = python_search(slot);
+		if (result == PYTHON_FOUND)
+			result = python_follow(slot) == PYTHON_FOUND ? PYTHON_ON : PYTHON_BROKEN;
+	}
+	return result == PYTHON_BROKEN ? PYTHON_BROKEN : PYTHON_FOUND;
+}
+
 /* Appends the frames of the interpreter to the stack. What the interpreter did is not among what is cached. */
 static __always_inline void python_walk(struct scratch *s, __u32 slot)
 {
@@ -326,6 +402,8 @@ static __always_inline void python_walk(struct scratch *s, __u32 slot)
 	}
 	if (result != PYTHON_FOUND && !s->record.python_count && python_find_previous(slot) == PYTHON_FOUND)
 		result = python_follow(slot);
+	if (result == PYTHON_FOUND && !s->python_alone)
+		result = python_follow_outer(slot);
 	if (result == PYTHON_FOUND)
 		return;
 	if (s->record.key.end == LAYOUT_WHOLE)

@@ -103,6 +103,30 @@ static void threads_of_all_interpreters_are_found(void **state)
 	}
 }
 
+/* The interpreter that is looked at last is current. */
+static void of_several_states_of_a_thread_the_current_one_is_inner(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < MAKER_LAYOUTS; i++) {
+		struct maker *maker = maker_layout(i);
+		const struct python_layout *layout = &maker->layout;
+		uint64_t codes[2] = {maker_code(maker, "a.py", "inner", 1), maker_code(maker, "a.py", "outer", 2)};
+		uint64_t inner = maker_thread(maker, TID, maker_frame(maker, codes[0], 0, 0, 0), 0);
+		uint64_t outer = maker_thread(maker, TID, maker_frame(maker, codes[1], 0, 0, 0), 0);
+		maker_interpreter(maker, outer, maker_interpreter(maker, inner, 0));
+		if (layout->runtime_holder != PYTHON_NO_OFFSET)
+			maker_put64(maker, MAKER_RUNTIME + layout->runtime_holder, inner);
+		else
+			maker_put32(maker, inner + layout->thread_status, PYTHON_STATUS_ACTIVE);
+		struct stack stack = stack_of(maker, TID);
+		assert_int_equal(stack.end, PYTHON_END_WHOLE);
+		assert_int_equal(stack.count, 2);
+		assert_int_equal(stack.frames[0].code, codes[0]);
+		assert_int_equal(stack.frames[1].code, codes[1]);
+		assert_true(stack.frames[0].entry);
+	}
+}
+
 static void the_only_thread_needs_no_id(void **state)
 {
 	(void)state;
@@ -293,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_a_thread_are_read),
 		cmocka_unit_test(threads_of_all_interpreters_are_found),
+		cmocka_unit_test(of_several_states_of_a_thread_the_current_one_is_inner),
 		cmocka_unit_test(the_only_thread_needs_no_id),
 		cmocka_unit_test(frames_that_have_not_begun_have_no_offset),
 		cmocka_unit_test(copies_of_the_bytecode_count_from_their_start),

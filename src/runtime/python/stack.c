@@ -6,6 +6,7 @@
 enum {
 	MAX_TID = 1 << 22, /* of the kernel */
 	SHIMS = 16, /* more steps than frames */
+	STATES_MAX = 4, /* of one thread */
 };
 
 #define POINTER_TAGS 7ull /* low bits of a reference to an object */
@@ -43,8 +44,36 @@ static int32_t owner_of(struct reader *reader, uint64_t thread)
 	return tid > 0 && tid <= MAX_TID ? tid : 0;
 }
 
-/* The state of the thread; 0: it has none. The only state of all is taken if its thread is not known. */
-static uint64_t find_thread(struct reader *reader, uint64_t runtime)
+/* Whether a state is the current one of its thread. */
+static bool is_current(struct reader *reader, uint64_t runtime, uint64_t thread)
+{
+	const struct python_layout *layout = reader->layout;
+	uint8_t status;
+	if (layout->runtime_holder != PYTHON_NO_OFFSET)
+		return word_at(reader, runtime + layout->runtime_holder) == thread;
+	return target_memory_read(reader->memory, thread + layout->thread_status, &status, sizeof status) &&
+	       status & PYTHON_STATUS_ACTIVE;
+}
+
+/* The states of the thread: one in each interpreter whose code it executes, the current one first. */
+struct states {
+	uint64_t items[STATES_MAX];
+	size_t count;
+};
+
+static void add_state(struct reader *reader, struct states *states, uint64_t runtime, uint64_t thread)
+{
+	if (states->count == STATES_MAX)
+		return;
+	states->items[states->count++] = thread;
+	if (states->count > 1 && is_current(reader, runtime, thread)) {
+		states->items[states->count - 1] = states->items[0];
+		states->items[0] = thread;
+	}
+}
+
+/* The only state of all is taken if its thread is not known. */
+static void find_states(struct reader *reader, uint64_t runtime, struct states *states)
 {
 	const struct python_layout *layout = reader->layout;
 	uint64_t only = 0;
@@ -54,8 +83,10 @@ static uint64_t find_thread(struct reader *reader, uint64_t runtime)
 		uint64_t thread = word_at(reader, interpreter + layout->interpreter_threads);
 		for (; thread; thread = word_at(reader, thread + layout->thread_next)) {
 			int32_t owner = owner_of(reader, thread);
-			if (owner == reader->tid)
-				return thread;
+			if (owner == reader->tid) {
+				add_state(reader, states, runtime, thread);
+				break;
+			}
 			count++;
 			only = owner ? 0 : thread;
 			if (++looked_at >= PYTHON_THREADS_MAX)
@@ -63,10 +94,11 @@ static uint64_t find_thread(struct reader *reader, uint64_t runtime)
 		}
 		if (reader->bad || ++looked_at >= PYTHON_THREADS_MAX) {
 			reader->bad = true;
-			return 0;
+			return;
 		}
 	}
-	return count == 1 ? only : 0;
+	if (!states->count && count == 1 && only)
+		states->items[states->count++] = only;
 }
 
 static uint64_t innermost_frame(struct reader *reader, uint64_t thread)
@@ -172,15 +204,16 @@ size_t python_stack_read(const struct target_memory *memory, const struct python
 			 int32_t tid, struct python_frame *frames, size_t max, enum python_end *ret_end)
 {
 	struct reader reader = {.memory = memory, .layout = layout, .tid = tid};
-	uint64_t thread = find_thread(&reader, runtime);
-	if (!thread) {
-		*ret_end = reader.bad ? PYTHON_END_BROKEN : PYTHON_END_NO_THREAD;
-		return 0;
+	struct states states = {.count = 0};
+	size_t count = 0;
+	find_states(&reader, runtime, &states);
+	*ret_end = reader.bad ? PYTHON_END_BROKEN : states.count ? PYTHON_END_WHOLE : PYTHON_END_NO_THREAD;
+	for (size_t i = 0; i < states.count && *ret_end == PYTHON_END_WHOLE; i++) {
+		uint64_t frame = innermost_frame(&reader, states.items[i]);
+		if (reader.bad)
+			*ret_end = PYTHON_END_BROKEN;
+		else
+			count += read_frames(&reader, frame, frames + count, max - count, ret_end);
 	}
-	uint64_t frame = innermost_frame(&reader, thread);
-	if (reader.bad) {
-		*ret_end = PYTHON_END_BROKEN;
-		return 0;
-	}
-	return read_frames(&reader, frame, frames, max, ret_end);
+	return count;
 }
