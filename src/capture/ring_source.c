@@ -106,7 +106,7 @@ static void stop(void *context, struct buf *note, struct buf *detail)
 	const struct tails *tails = &((struct ring_source *)context)->tails;
 	uint64_t completed = tails->needs ? atomic_load(&tails->needs->completed) : 0;
 	(void)note;
-	if (!completed && !tails->changed && !tails->denied)
+	if (!completed && !tails->denied)
 		return;
 	buf_printf(detail,
 		   "ring engine: %" PRIu64 " stacks larger than their copies were completed from memory of the "
