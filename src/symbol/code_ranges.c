@@ -107,7 +107,8 @@ size_t code_ranges_bytes(const struct code_ranges *ranges)
 {
 	size_t nodes = 2 * ranges->leaves;
 	return ranges->capacity * sizeof *ranges->ranges + 2 * ranges->count * sizeof *ranges->bounds +
-	       (nodes + 1) * sizeof *ranges->first + (ranges->first ? ranges->first[nodes] : 0) * sizeof *ranges->members;
+	       (nodes + 1) * sizeof *ranges->first +
+	       (ranges->first ? ranges->first[nodes] : 0) * sizeof *ranges->members;
 }
 
 void code_ranges_release(struct code_ranges *ranges)

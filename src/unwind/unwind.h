@@ -64,8 +64,8 @@ struct unwind_space {
 	/* Reads 8 bytes of the thread's memory; false when they are not there. NULL: there is nothing but the copy. */
 	bool (*read)(void *context, uint64_t address, uint64_t *ret_value);
 	/*
-	 * May be NULL. Set to whether what is read belongs to another stack than the copy, or to none: for a reader whose
-	 * memory is of a later moment, and known to be unchanged only where it continues the copy.
+	 * May be NULL. Set to whether what is read belongs to another stack than the copy, or to none: for a reader
+	 * whose memory is of a later moment, and known to be unchanged only where it continues the copy.
 	 */
 	bool *ret_elsewhere;
 	/*
