@@ -31,6 +31,9 @@ enum trace_kind {
 #define TRACE_WORD_BITS 57u /* of the address */
 #define TRACE_WORD_ADDRESS ((1ull << TRACE_WORD_BITS) - 1)
 #define TRACE_WORD_EXACT 63u /* the bit of an address that is that of an instruction, not one behind a call */
+/* In the second word of a frame of an interpreter: see runtime/python/moment.h. */
+#define TRACE_WORD_DOUBTFUL (1ull << 63)
+#define TRACE_WORD_SHOWN (1ull << 62)
 #define TRACE_WORD_KINDS 0x3fu /* mask of the kind, between both */
 
 /* `exact` is 0 or 1. */

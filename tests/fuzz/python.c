@@ -5,12 +5,21 @@
  */
 #include "harness.h"
 #include "runtime/python/code.h"
-#include "runtime/python/stack.h"
+#include "runtime/python/moment.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 0, TID = 4, CODE = 8, RUNTIME = 64, MAX_FRAMES = 32, MAX_READS = 200000 };
+enum {
+	VERSION = 0,
+	TID = 4,
+	CODE = 8,
+	RUNTIME = 64,
+	MAX_FRAMES = 32,
+	MAX_READS = 200000,
+	INSTRUCTIONS = 256,
+	MATCH_READS = 4000,
+};
 
 struct target {
 	const uint8_t *data;
@@ -56,6 +65,37 @@ static void read_code(const struct target_memory *memory, const struct python_la
 	python_code_release(&code);
 }
 
+/* The code objects of the frames that were read, each with its members as instructions. */
+struct functions {
+	struct python_frame frames[MAX_FRAMES];
+	size_t count;
+};
+
+static bool find_function(void *context, uint64_t next, struct python_frame *ret_frame)
+{
+	const struct functions *functions = context;
+	for (size_t i = 0; i < functions->count; i++) {
+		*ret_frame = functions->frames[i];
+		if (next > ret_frame->code && next - ret_frame->code <= INSTRUCTIONS)
+			return true;
+	}
+	return false;
+}
+
+/* The whole input is the stack of a sample. */
+static void match_sample(struct target *target, const struct target_memory *memory, const struct python_layout *layout,
+			 struct python_frame *frames, size_t count)
+{
+	struct functions functions = {.count = count};
+	struct python_moment moment = {.stack = target->data, .stack_size = target->size};
+	struct python_known known = {memory, layout, &functions, find_function};
+	memcpy(functions.frames, frames, count * sizeof *frames);
+	target->reads = 0;
+	count = python_moment_match(&moment, &known, frames, count, MAX_FRAMES);
+	if (count > MAX_FRAMES || (count && !frames[0].shown) || target->reads > MATCH_READS)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct target target = {data, size, 0};
@@ -82,5 +122,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	for (size_t i = 0; i < count; i++)
 		read_code(&memory, &layout, frames[i].code, frames[i].offset);
+	match_sample(&target, &memory, &layout, frames, count);
 	return 0;
 }

@@ -9,6 +9,8 @@
 enum {
 	MAX_BYTES = 8192, /* of a code object up to the last member that is read */
 	MAX_LINE = 1 << 30,
+	MAX_BYTECODE = 1 << 26,
+	UNIT = 2, /* bytes of an instruction */
 };
 
 /* Of a code object; all but the line are addresses. */
@@ -79,6 +81,20 @@ static void read_lines(const struct target_memory *memory, const struct python_l
 	code->lines_size = 0;
 }
 
+/* The instructions are a part of the code object, or in an object of their own (up to 3.10). */
+static void read_bytecode(const struct target_memory *memory, const struct python_layout *layout, uint64_t address,
+			  struct python_code *code)
+{
+	uint64_t object = address, size;
+	bool apart = layout->code_string != PYTHON_NO_OFFSET;
+	if (apart && !target_memory_read(memory, address + layout->code_string, &object, sizeof object))
+		return;
+	if (!target_memory_read(memory, object + layout->bytes_size, &size, sizeof size) || size > MAX_BYTECODE)
+		return;
+	code->bytecode = object + (apart ? layout->bytes_data : layout->code_instructions);
+	code->bytecode_size = (uint32_t)size * (apart ? 1 : UNIT);
+}
+
 /* At most PYTHON_NAME_MAX bytes, none of them a part of a character. */
 static char *copy_name(const struct buf *name)
 {
@@ -123,6 +139,7 @@ bool python_code_read(const struct target_memory *memory, const struct python_la
 	if (!read_names(memory, layout, &members, &code))
 		return false;
 	read_lines(memory, layout, members.lines, &code);
+	read_bytecode(memory, layout, address, &code);
 	code.first_line = members.first_line;
 	code.identity = identity_of(&members);
 	/* The process runs meanwhile: what was read belongs together only if nobody has replaced the code object. */

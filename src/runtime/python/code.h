@@ -14,6 +14,8 @@ struct python_code {
 	uint32_t first_line;
 	uint8_t *lines;
 	size_t lines_size;
+	uint64_t bytecode; /* where its instructions are */
+	uint32_t bytecode_size; /* 0: not known */
 	uint64_t identity; /* of what its members point to: another function at the same address has another */
 };
 

@@ -55,6 +55,7 @@ struct python_layout {
 	uint16_t code_first_line; /* 32 bits */
 	uint16_t code_lines; /* a bytes object: the table of lines */
 	uint16_t code_instructions; /* where the bytecode begins in the code object (3.11), else PYTHON_NO_OFFSET */
+	uint16_t code_string; /* a bytes object: the bytecode (up to 3.10), else PYTHON_NO_OFFSET */
 	uint16_t string_length, string_state, string_ascii, string_compact; /* the last two: where characters begin */
 	uint16_t bytes_size, bytes_data;
 };

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "runtime/python/code.h"
+#include "runtime/python/instructions.h"
 #include "runtime/python/stack.h"
 #include "runtime/thread_number.h"
 #include "trace/word.h"
@@ -15,6 +16,7 @@
 	(64u << 20) /* of tables of lines in all; without one a frame has the first line of its function */
 #define ENDED_MAX 16u /* processes */
 #define FRAMES_MAX 1024u
+#define INSTRUCTION_BYTES 2u
 
 struct known_code {
 	uint64_t address;
@@ -32,6 +34,7 @@ struct python_process {
 	struct known_code *codes;
 	size_t count, capacity;
 	struct index_map map; /* by address */
+	struct python_instructions instructions; /* of the codes */
 };
 
 /* --- processes --- */
@@ -43,6 +46,7 @@ static void release_codes(struct python_live *live, struct python_process *proce
 		python_code_release(&process->codes[i].code);
 	}
 	process->count = 0;
+	process->instructions.count = 0;
 	index_map_clear(&process->map);
 }
 
@@ -50,6 +54,7 @@ static void release_process(struct python_live *live, struct python_process *pro
 {
 	release_codes(live, process);
 	index_map_release(&process->map);
+	python_instructions_release(&process->instructions);
 	free(process->codes);
 	free(process);
 }
@@ -93,9 +98,17 @@ void python_live_add(struct python_live *live, int32_t pid, uint32_t generation,
 	process->same_numbers = false;
 }
 
+void python_live_fork(struct python_live *live, int32_t parent, int32_t child, uint32_t generation)
+{
+	const struct python_process *process = find_process(live, parent);
+	if (process && !process->ended)
+		python_live_add(live, child, generation, &process->layout, process->runtime);
+}
+
 bool python_live_has(const struct python_live *live, int32_t pid)
 {
-	return find_process(live, pid);
+	const struct python_process *process = find_process(live, pid);
+	return process && !process->ended;
 }
 
 void python_live_exit(struct python_live *live, int32_t pid)
@@ -191,6 +204,8 @@ static const struct known_code *get_code(struct python_live *live, struct python
 			return NULL;
 		}
 		fill_code(live, known, code);
+		python_instructions_set(&process->instructions, code.bytecode, code.bytecode + code.bytecode_size,
+					(uint32_t)(known - process->codes));
 	}
 	return known->code.first_line == first_line ? known : NULL;
 }
@@ -221,6 +236,20 @@ static int32_t own_number(struct python_process *process, int32_t tid)
 	return process->same_numbers ? tid : thread_number_inside(process->pid, tid, &process->same_numbers);
 }
 
+/* Changes frames to named words. */
+static size_t name_frames(struct python_live *live, struct python_process *process, const struct python_frame *frames,
+			  size_t count, uint64_t *words)
+{
+	for (size_t i = 0; i < count; i++) {
+		words[i * 2] = trace_word(TRACE_PYTHON, frames[i].code, frames[i].entry);
+		words[i * 2 + 1] = frames[i].offset | (uint64_t)frames[i].first_line << 32;
+		name_frame(live, process, words + i * 2);
+		words[i * 2 + 1] |= (frames[i].doubtful ? TRACE_WORD_DOUBTFUL : 0) |
+				    (frames[i].shown ? TRACE_WORD_SHOWN : 0);
+	}
+	return count * 2;
+}
+
 size_t python_live_read(struct python_live *live, int32_t pid, int32_t tid, uint64_t *words, size_t max)
 {
 	struct python_process *process = find_process(live, pid);
@@ -233,10 +262,48 @@ size_t python_live_read(struct python_live *live, int32_t pid, int32_t tid, uint
 					 max / 2 < FRAMES_MAX ? max / 2 : FRAMES_MAX, &end);
 	if (end != PYTHON_END_WHOLE)
 		return 0; /* they changed while they were read */
-	for (size_t i = 0; i < count; i++) {
-		words[i * 2] = trace_word(TRACE_PYTHON, frames[i].code, frames[i].entry);
-		words[i * 2 + 1] = frames[i].offset | (uint64_t)frames[i].first_line << 32;
-		name_frame(live, process, words + i * 2);
-	}
-	return count * 2;
+	return name_frames(live, process, frames, count, words);
+}
+
+/* --- frames of a sample --- */
+
+static bool find_instruction(void *context, uint64_t next, struct python_frame *ret_frame)
+{
+	const struct python_process *process = context;
+	uint32_t number = python_instructions_before(&process->instructions, next);
+	if (number == PYTHON_NO_CODE)
+		return false;
+	const struct known_code *known = &process->codes[number];
+	*ret_frame = (struct python_frame){
+		.code = known->address,
+		.offset = (uint32_t)(next - known->code.bytecode - INSTRUCTION_BYTES),
+		.first_line = known->code.first_line,
+	};
+	return true;
+}
+
+size_t python_live_match(struct python_live *live, int32_t pid, int32_t tid, const struct python_moment *moment,
+			 uint64_t *words, size_t max)
+{
+	struct python_process *process = find_process(live, pid);
+	struct python_frame frames[FRAMES_MAX];
+	struct target_memory all;
+	enum python_end end;
+	if (!process || max < 4 || !open_memory(process, &all))
+		return 0;
+	struct memory_pages pages = {.memory = &all};
+	struct target_memory memory = {&pages, memory_pages_read};
+	size_t most = max / 2 < FRAMES_MAX ? max / 2 : FRAMES_MAX;
+	size_t count = python_stack_read(&memory, &process->layout, process->runtime, own_number(process, tid), frames,
+					 most, &end);
+	if (end == PYTHON_END_NO_THREAD)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		if (!find_code(process, frames[i].code))
+			get_code(live, process, frames[i].code, frames[i].first_line);
+	struct python_known known = {&memory, &process->layout, process, find_instruction};
+	count = python_moment_match(moment, &known, frames, end == PYTHON_END_WHOLE ? count : 0, most);
+	if (!count)
+		frames[count++] = (struct python_frame){.entry = true};
+	return name_frames(live, process, frames, count, words);
 }

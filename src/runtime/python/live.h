@@ -6,7 +6,7 @@
 #define WICK_RUNTIME_PYTHON_LIVE_H
 
 #include "runtime/interpreted.h"
-#include "runtime/python/layout.h"
+#include "runtime/python/moment.h"
 
 struct python_process;
 
@@ -23,6 +23,8 @@ void python_live_release(struct python_live *live);
 /* A process, or the program that it became (`generation`), has an interpreter, with _PyRuntime at `runtime`. */
 void python_live_add(struct python_live *live, int32_t pid, uint32_t generation, const struct python_layout *layout,
 		     uint64_t runtime);
+/* The same of the child of a process that has one. */
+void python_live_fork(struct python_live *live, int32_t parent, int32_t child, uint32_t generation);
 bool python_live_has(const struct python_live *live, int32_t pid);
 /* Its memory is gone. What is known about it stays for a while: samples of it may still come. */
 void python_live_exit(struct python_live *live, int32_t pid);
@@ -37,5 +39,12 @@ void python_live_name(struct python_live *live, int32_t pid, uint32_t generation
  * named words and returns how many. `pid` and `tid` are numbers in the namespace of /proc.
  */
 size_t python_live_read(struct python_live *live, int32_t pid, int32_t tid, uint64_t *words, size_t max);
+
+/*
+ * The same for a thread of which a sample has just come: the frames are those of the sample, as far as it shows them. A
+ * function that is not known is the frame of number INTERPRETED_UNKNOWN; if none is known, there is one such frame.
+ */
+size_t python_live_match(struct python_live *live, int32_t pid, int32_t tid, const struct python_moment *moment,
+			 uint64_t *words, size_t max);
 
 #endif

@@ -158,11 +158,15 @@ static uint32_t offset_of(struct reader *reader, const uint8_t *frame, uint64_t 
 	}
 }
 
-static bool read_frame(struct reader *reader, const uint8_t *bytes, struct python_frame *frame)
+static bool read_frame(struct reader *reader, uint64_t address, const uint8_t *bytes, struct python_frame *frame)
 {
 	const struct python_layout *layout = reader->layout;
 	uint64_t code = bytes_load64(bytes + layout->frame_code) & ~POINTER_TAGS;
-	*frame = (struct python_frame){.code = code, .entry = layout->entry == PYTHON_ENTRY_EACH};
+	*frame = (struct python_frame){
+		.address = address,
+		.code = code,
+		.entry = layout->entry == PYTHON_ENTRY_EACH,
+	};
 	if (layout->entry == PYTHON_ENTRY_FLAG)
 		frame->entry = bytes[layout->frame_owner];
 	if (!code || !target_memory_read(reader->memory, code + layout->code_first_line, &frame->first_line,
@@ -187,7 +191,7 @@ static size_t read_frames(struct reader *reader, uint64_t address, struct python
 		if (layout->entry == PYTHON_ENTRY_SHIM && bytes[layout->frame_owner] == PYTHON_OWNER_SHIM) {
 			if (count)
 				frames[count - 1].entry = true;
-		} else if (count == max || !read_frame(reader, bytes, &frames[count])) {
+		} else if (count == max || !read_frame(reader, address, bytes, &frames[count])) {
 			return count;
 		} else {
 			count++;
@@ -216,4 +220,11 @@ size_t python_stack_read(const struct target_memory *memory, const struct python
 			count += read_frames(&reader, frame, frames + count, max - count, ret_end);
 	}
 	return count;
+}
+
+size_t python_stack_follow(const struct target_memory *memory, const struct python_layout *layout, uint64_t frame,
+			   struct python_frame *frames, size_t max, enum python_end *ret_end)
+{
+	struct reader reader = {.memory = memory, .layout = layout};
+	return read_frames(&reader, frame, frames, max, ret_end);
 }

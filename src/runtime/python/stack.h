@@ -15,10 +15,12 @@
 #endif
 
 struct python_frame {
+	uint64_t address; /* of the frame itself; 0: not known */
 	uint64_t code; /* address of the code object */
 	uint32_t offset; /* of the instruction in the bytecode, in bytes */
 	uint32_t first_line; /* of the code object, as a check that it is still the same */
 	bool entry; /* called by native code: an evaluation frame of its own begins here */
+	bool shown, doubtful; /* see runtime/python/moment.h */
 };
 
 enum python_end {
@@ -33,5 +35,8 @@ enum python_end {
  */
 size_t python_stack_read(const struct target_memory *memory, const struct python_layout *layout, uint64_t runtime,
 			 int32_t tid, struct python_frame *frames, size_t max, enum python_end *ret_end);
+/* The same from a frame on, whose address is known. 0: there are none. */
+size_t python_stack_follow(const struct target_memory *memory, const struct python_layout *layout, uint64_t frame,
+			   struct python_frame *frames, size_t max, enum python_end *ret_end);
 
 #endif
