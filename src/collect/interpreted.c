@@ -17,9 +17,9 @@ struct groups {
 	size_t count;
 };
 
-static struct groups groups_of(const struct event_sample *sample)
+static struct groups groups_of(const uint64_t *words, size_t count)
 {
-	struct groups groups = {sample->interpreted, sample->interpreted + (sample->interpreted_count & ~(size_t)1), 0};
+	struct groups groups = {words, words + (count & ~(size_t)1), 0};
 	for (const uint64_t *at = groups.at; at < groups.end; at += 2)
 		groups.count += trace_word_is_exact(*at) || at + 2 == groups.end;
 	return groups;
@@ -49,7 +49,7 @@ static struct stack_frame frame_of(struct stack_maker *maker, uint32_t number, u
 bool interpreted_frame_at(struct stack_maker *maker, const char *path, uint64_t address, struct stack_frame *ret_frame)
 {
 	uint32_t number = interpreted_add_path(&maker->codes->interpreted, path);
-	if (number == INTERPRETED_UNKNOWN)
+	if (number == INTERPRETED_UNKNOWN && strcmp(path, INTERPRETED_UNKNOWN_PATH) != 0)
 		return false;
 	*ret_frame = frame_of(maker, number, interpreted_line(address));
 	return true;
@@ -100,6 +100,18 @@ static bool has_greenlets(struct stack_maker *maker, size_t first)
 	return false;
 }
 
+/* The merged frames become those of the sample. */
+static void use_merged(struct stack_maker *maker, size_t first)
+{
+	if (maker->python == INTERPRETED_ONLY) {
+		drop_native(maker);
+		first = 0;
+	}
+	maker->frames = mem_grow(maker->frames, &maker->capacity, first + maker->merged_count, sizeof *maker->frames);
+	memcpy(maker->frames + first, maker->merged, maker->merged_count * sizeof *maker->merged);
+	maker->count = first + maker->merged_count;
+}
+
 /*
  * Evaluations and groups are paired from the innermost one outwards. Their numbers differ where the sample came while a
  * call began or ended: then the innermost has no partner. Where the native stack is not whole, the outermost groups
@@ -107,7 +119,7 @@ static bool has_greenlets(struct stack_maker *maker, size_t first)
  */
 void interpreted_merge_marked(struct stack_maker *maker, size_t first, const bool *evaluates, bool whole, bool switched)
 {
-	struct groups groups = groups_of(&maker->sample->event);
+	struct groups groups = groups_of(maker->sample->event.interpreted, maker->sample->event.interpreted_count);
 	size_t count = maker->count - first, evaluations = count_true(evaluates, count);
 	size_t alone = evaluations > groups.count && !switched ? evaluations - groups.count : 0;
 	maker->merged_count = 0;
@@ -123,19 +135,59 @@ void interpreted_merge_marked(struct stack_maker *maker, size_t first, const boo
 	}
 	while (groups.at < groups.end)
 		append_group(maker, &groups);
-	if (maker->python == INTERPRETED_ONLY) {
-		drop_native(maker);
-		first = 0;
-	}
-	maker->frames = mem_grow(maker->frames, &maker->capacity, first + maker->merged_count, sizeof *maker->frames);
-	memcpy(maker->frames + first, maker->merged, maker->merged_count * sizeof *maker->merged);
-	maker->count = first + maker->merged_count;
+	use_merged(maker, first);
 }
 
-/* Frames that were read after the sample was taken are used only if there are as many evaluations of them. */
-static bool may_belong(const struct stack_maker *maker, const bool *evaluates, size_t count)
+/* The outermost evaluations are those of the groups. Of the others, the innermost function may be known. */
+static void merge_outer(struct stack_maker *maker, size_t first, const bool *evaluates, struct groups groups,
+			const uint64_t *innermost)
 {
-	return count_true(evaluates, count) == groups_of(&maker->sample->event).count;
+	size_t count = maker->count - first, left = count_true(evaluates, count);
+	maker->merged_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!evaluates[i]) {
+			append(maker, maker->frames[first + i]);
+		} else if (left-- > groups.count) {
+			if (innermost)
+				append_function(maker, innermost);
+			innermost = NULL;
+			append(maker, frame_of(maker, INTERPRETED_UNKNOWN, 0));
+		} else {
+			append_group(maker, &groups);
+		}
+	}
+	use_merged(maker, first);
+}
+
+/* Those that do not fit: as many of the outermost as may be the same, and the innermost function. */
+static void merge_unfit(struct stack_maker *maker, size_t first, const bool *evaluates, size_t evaluations)
+{
+	const struct event_sample *sample = &maker->sample->event;
+	const uint64_t *words = sample->interpreted;
+	size_t count = sample->interpreted_count & ~(size_t)1, at = 0;
+	while (at < count && words[at + 1] & TRACE_WORD_DOUBTFUL)
+		at += 2;
+	struct groups groups = groups_of(words + at, count - at);
+	if (groups.count != evaluations) {
+		/* What is outside of the innermost evaluation is there for longer. */
+		while (at < count && !trace_word_is_exact(words[at]))
+			at += 2;
+		groups = at + 2 < count ? groups_of(words + at + 2, count - at - 2) : (struct groups){0};
+	}
+	if (groups.count > evaluations)
+		groups = (struct groups){0};
+	merge_outer(maker, first, evaluates, groups, count && words[1] & TRACE_WORD_SHOWN ? words : NULL);
+}
+
+void interpreted_merge_late(struct stack_maker *maker, size_t first, const bool *evaluates, bool whole, bool switched)
+{
+	const struct event_sample *sample = &maker->sample->event;
+	size_t evaluations = count_true(evaluates, maker->count - first);
+	size_t groups = groups_of(sample->interpreted, sample->interpreted_count).count;
+	if (evaluations == groups || (switched && evaluations > groups))
+		interpreted_merge_marked(maker, first, evaluates, whole, switched);
+	else if (evaluations)
+		merge_unfit(maker, first, evaluates, evaluations);
 }
 
 void interpreted_merge(struct stack_maker *maker, size_t first, bool whole)
@@ -144,7 +196,9 @@ void interpreted_merge(struct stack_maker *maker, size_t first, bool whole)
 	CLEANUP_FREE bool *evaluates = mem_zalloc(count + 1, sizeof *evaluates);
 	for (size_t i = 0; i < count; i++)
 		evaluates[i] = is_evaluation(maker, &maker->frames[first + i].frame);
-	const struct event_sample *event = &maker->sample->event;
-	if (!event->interpreted_late || may_belong(maker, evaluates, count))
-		interpreted_merge_marked(maker, first, evaluates, whole, has_greenlets(maker, first));
+	bool switched = has_greenlets(maker, first);
+	if (maker->sample->event.interpreted_late)
+		interpreted_merge_late(maker, first, evaluates, whole, switched);
+	else
+		interpreted_merge_marked(maker, first, evaluates, whole, switched);
 }

@@ -15,6 +15,11 @@ void interpreted_merge(struct stack_maker *maker, size_t first, bool whole);
  */
 void interpreted_merge_marked(struct stack_maker *maker, size_t first, const bool *evaluates, bool whole,
 			      bool switched);
+/*
+ * The same for functions that were read after the sample was taken. Where they do not fit, INTERPRETED_UNKNOWN stands
+ * for those that are not known.
+ */
+void interpreted_merge_late(struct stack_maker *maker, size_t first, const bool *evaluates, bool whole, bool switched);
 
 /* The frame at an address of a recording that has functions as mappings (runtime/interpreted.h); false: it is none. */
 bool interpreted_frame_at(struct stack_maker *maker, const char *path, uint64_t address, struct stack_frame *ret_frame);

@@ -74,7 +74,7 @@ struct event_sample {
 	 */
 	const uint64_t *interpreted;
 	size_t interpreted_count; /* words */
-	bool interpreted_late; /* they were read after the sample was taken */
+	bool interpreted_late; /* they were read after the sample was taken: TRACE_WORD_SHOWN, TRACE_WORD_DOUBTFUL */
 	/* Samples that were added up before they came here, between `since` and `time`; 0 is one. */
 	uint64_t count, since;
 	bool sum; /* their weights mean something together only: files hold one record */

@@ -43,10 +43,13 @@ bool write_interpreted_take(struct write_interpreted *interpreted, int32_t pid, 
 {
 	struct interpreted_function function;
 	if (!interpreted->functions || !is_new(interpreted, (uint64_t)(uint32_t)pid << 32 | number, time) ||
-	    !interpreted_get(interpreted->functions, number, &function))
+	    (number != INTERPRETED_UNKNOWN && !interpreted_get(interpreted->functions, number, &function)))
 		return false;
 	buf_clear(&interpreted->path);
-	interpreted_write_path(&interpreted->path, &function);
+	if (number == INTERPRETED_UNKNOWN)
+		buf_str(&interpreted->path, INTERPRETED_UNKNOWN_PATH);
+	else
+		interpreted_write_path(&interpreted->path, &function);
 	*ret_mmap = (struct event_mmap){
 		.pid = pid,
 		.tid = pid,

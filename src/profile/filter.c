@@ -52,7 +52,8 @@ void profile_join_event(struct profile *profile, value_id value)
 		kept->truncated += other->truncated;
 		kept->unresolved += other->unresolved;
 		kept->derived += other->derived;
-		other->samples = other->truncated = other->unresolved = other->derived = 0;
+		kept->late += other->late;
+		other->samples = other->truncated = other->unresolved = other->derived = other->late = 0;
 	}
 	size_t length;
 	const char *base = event_base(profile_text(profile, kept->name), &length);
@@ -86,15 +87,17 @@ void profile_keep_value(struct profile *profile, value_id value)
 			kept->truncated += other->truncated;
 			kept->unresolved += other->unresolved;
 			kept->derived += other->derived;
+			kept->late += other->late;
 		} else {
 			profile->quality.filtered += other->samples;
 		}
-		other->samples = other->truncated = other->unresolved = other->derived = 0;
+		other->samples = other->truncated = other->unresolved = other->derived = other->late = 0;
 	}
 	profile->quality.samples = kept->samples;
 	profile->quality.truncated = kept->truncated;
 	profile->quality.unresolved = kept->unresolved;
 	profile->quality.derived = kept->derived;
+	profile->quality.late = kept->late;
 }
 
 static bool *threads_that_fit(const struct profile *profile, const struct profile_filter *filter)

@@ -41,6 +41,7 @@ static void count_values(struct profile *into, const struct profile *from, const
 		met->truncated += type->truncated;
 		met->unresolved += type->unresolved;
 		met->derived += type->derived;
+		met->late += type->late;
 	}
 }
 

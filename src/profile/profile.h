@@ -73,7 +73,7 @@ struct value_type {
 	str_id unit; /* "samples", "ns", "bytes", …; 0: not known */
 	unsigned decimals;
 	uint64_t first_seen; /* position in the input of its first sample: the first event is the default one */
-	uint64_t samples, truncated, unresolved, derived; /* its part of the quality counters of the same names */
+	uint64_t samples, truncated, unresolved, derived, late; /* its part of the quality counters of the same names */
 };
 
 /* Its labels, and its time if that is kept, are in columns beside the samples: most profiles have none. */

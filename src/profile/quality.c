@@ -36,6 +36,7 @@ void quality_add(struct quality *quality, const struct quality *from)
 	quality->truncated += from->truncated;
 	quality->unresolved += from->unresolved;
 	quality->derived += from->derived;
+	quality->late += from->late;
 	quality->bad_lines += from->bad_lines;
 	quality->cut_stacks += from->cut_stacks;
 	quality->overflows += from->overflows;
@@ -84,6 +85,7 @@ void quality_line(const struct quality *quality, const struct strpool *strings, 
 		buf_str(&line, last_part(strpool_text(strings, worst->module)));
 	}
 	part(&line, quality->derived, "stack with derived unwind rules", "stacks with derived unwind rules");
+	part(&line, quality->late, "Python stack read late", "Python stacks read late");
 	part(&line, quality->bad_lines, "bad line", "bad lines");
 	part(&line, quality->cut_stacks, "incomplete stack skipped", "incomplete stacks skipped");
 	part(&line, quality->filtered, "sample of another event skipped", "samples of other events skipped");

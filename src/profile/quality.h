@@ -24,6 +24,7 @@ struct quality {
 	uint64_t truncated; /* samples (or such stacks) whose outermost frame is unknown: the unwinder gave up */
 	uint64_t unresolved; /* samples (or such stacks) with at least one frame without a symbol */
 	uint64_t derived; /* samples with at least one frame whose unwind rule was derived from its code */
+	uint64_t late; /* samples with functions of an interpreter that were gone before wick had read them */
 	uint64_t bad_lines; /* lines of text input that fit no known layout */
 	uint64_t cut_stacks; /* stacks the input ends in the middle of; they are omitted */
 	uint64_t overflows; /* sums that did not fit 64 bits and were held at the limit */

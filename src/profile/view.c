@@ -301,8 +301,9 @@ value_id profile_view_apply(struct profile *profile, const struct profile_view *
 		to->truncated += type->truncated;
 		to->unresolved += type->unresolved;
 		to->derived += type->derived;
+		to->late += type->late;
 		to->first_seen = type->first_seen < to->first_seen ? type->first_seen : to->first_seen;
-		type->samples = type->truncated = type->unresolved = type->derived = 0;
+		type->samples = type->truncated = type->unresolved = type->derived = type->late = 0;
 		type->first_seen = UINT64_MAX;
 	}
 	return joined;

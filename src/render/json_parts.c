@@ -31,17 +31,12 @@ void json_quality(struct json *json, const char *name, const struct profile *pro
 		const char *name;
 		uint64_t count;
 	} counters[] = {
-		{"samples", quality->samples},
-		{"stacks", quality->stacks},
-		{"lost", quality->lost},
-		{"lost_records", quality->lost_records},
-		{"truncated", quality->truncated},
-		{"unresolved", quality->unresolved},
-		{"derived", quality->derived},
-		{"bad_lines", quality->bad_lines},
-		{"cut_stacks", quality->cut_stacks},
-		{"overflows", quality->overflows},
-		{"filtered", quality->filtered},
+		{"samples", quality->samples},     {"stacks", quality->stacks},
+		{"lost", quality->lost},           {"lost_records", quality->lost_records},
+		{"truncated", quality->truncated}, {"unresolved", quality->unresolved},
+		{"derived", quality->derived},     {"late", quality->late},
+		{"bad_lines", quality->bad_lines}, {"cut_stacks", quality->cut_stacks},
+		{"overflows", quality->overflows}, {"filtered", quality->filtered},
 	};
 	json_object(json, name, &json_inline);
 	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)

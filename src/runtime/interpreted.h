@@ -51,6 +51,7 @@ static inline uint32_t interpreted_line(uint64_t address)
 	return (uint32_t)(address & ((1u << INTERPRETED_BITS) - 1)) >> 2;
 }
 
+#define INTERPRETED_UNKNOWN_PATH "[python]" /* of INTERPRETED_UNKNOWN */
 void interpreted_write_path(struct buf *out, const struct interpreted_function *function);
 /* The number of the function with such a path; INTERPRETED_UNKNOWN: it is none. */
 uint32_t interpreted_add_path(struct interpreted *functions, const char *path);

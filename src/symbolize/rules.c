@@ -107,7 +107,7 @@ static void name_interpreted(struct symbolizer *n, const struct trace *trace, co
 	struct interpreted_function found;
 	if (frame->address > UINT32_MAX || !interpreted_get(&n->codes->interpreted, (uint32_t)frame->address, &found)) {
 		name_kind(n, trace, frame, answer, named);
-		named->unresolved = true;
+		named->late = true;
 		return;
 	}
 	buf_clear(&n->scratch);

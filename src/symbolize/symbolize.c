@@ -114,6 +114,7 @@ struct symbolizer_stack symbolizer_quality(const struct symbolizer *n, struct sy
 	named.outside = false;
 	named.unresolved |= n->named[id].unresolved;
 	named.derived |= n->named[id].derived;
+	named.late |= n->named[id].late;
 	return named;
 }
 
@@ -185,13 +186,15 @@ void symbolizer_count(struct profile *profile, value_id value, uint32_t count, c
 {
 	struct value_type *type = &profile->values[value];
 	uint32_t truncated = stack->truncated ? count : 0, unresolved = stack->unresolved ? count : 0;
-	uint32_t derived = stack->derived ? count : 0;
+	uint32_t derived = stack->derived ? count : 0, late = stack->late ? count : 0;
 	type->samples += count;
 	type->truncated += truncated;
 	type->unresolved += unresolved;
 	type->derived += derived;
+	type->late += late;
 	profile->quality.samples += count;
 	profile->quality.truncated += truncated;
 	profile->quality.unresolved += unresolved;
 	profile->quality.derived += derived;
+	profile->quality.late += late;
 }

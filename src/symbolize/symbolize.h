@@ -21,7 +21,7 @@ struct symbolizer;
 
 struct symbolizer_stack {
 	stack_id stack; /* with names */
-	bool truncated, unresolved, derived; /* what the quality counts */
+	bool truncated, unresolved, derived, late; /* what the quality counts */
 	bool outside; /* nothing of it is there yet */
 };
 

@@ -10,6 +10,7 @@ struct symbolizer_name {
 	uint32_t count;
 	bool unresolved;
 	bool derived; /* the rule for unwinding there */
+	bool late; /* a function of an interpreter that could not be read any more */
 };
 
 struct known_name {

@@ -164,7 +164,7 @@ JSON.
    "total": {"before": 400, "after": 600, "before_percent": 38.835, "after_percent": 47.8088, "points": 8.9738, "relative_percent": 50, "growth_percent": 19.4175, "p": 2.265e-10, "confidence": 1, "significant": true}}
   ],
   "left_out": {"rows": 5},
-  "quality": {"samples": 0, "stacks": 8, "lost": 0, "lost_records": 0, "truncated": 0, "unresolved": 0, "derived": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "8 folded stacks"}
+  "quality": {"samples": 0, "stacks": 8, "lost": 0, "lost_records": 0, "truncated": 0, "unresolved": 0, "derived": 0, "late": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "8 folded stacks"}
   }
   wick: pass func:new>50%: +3.88 %
 

@@ -259,11 +259,11 @@ Filters of threads and functions work on text too, and the quality is that of wh
   wick: no sample matches the filters
   [1]
   $ wick report --comm=a --json two | grep -o '"quality": .*'
-  "quality": {"samples": 1, "stacks": 0, "lost": 0, "lost_records": 0, "truncated": 0, "unresolved": 0, "derived": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "1 sample"}
+  "quality": {"samples": 1, "stacks": 0, "lost": 0, "lost_records": 0, "truncated": 0, "unresolved": 0, "derived": 0, "late": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "1 sample"}
   $ wick report --comm=b --json two | grep -o '"quality": .*'
-  "quality": {"samples": 1, "stacks": 0, "lost": 0, "lost_records": 0, "truncated": 0, "unresolved": 1, "derived": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [{"module": "/y", "unresolved_frames": 1}], "text": "1 sample · 1 sample with unresolved frames, most in y"}
+  "quality": {"samples": 1, "stacks": 0, "lost": 0, "lost_records": 0, "truncated": 0, "unresolved": 1, "derived": 0, "late": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [{"module": "/y", "unresolved_frames": 1}], "text": "1 sample · 1 sample with unresolved frames, most in y"}
   $ printf 'a;b 1\na;[unknown] 2\n' | wick report --symbol b --json | grep -o '"quality": .*'
-  "quality": {"samples": 0, "stacks": 1, "lost": 0, "lost_records": 0, "truncated": 0, "unresolved": 0, "derived": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "1 folded stack"}
+  "quality": {"samples": 0, "stacks": 1, "lost": 0, "lost_records": 0, "truncated": 0, "unresolved": 0, "derived": 0, "late": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "1 folded stack"}
 
 Folded lines: what a line shares with the one before ends where its stack does, sorted or not.
 

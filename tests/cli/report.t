@@ -267,7 +267,7 @@ JSON and CSV; docs/json.md describes the fields.
   ],
   "left_out": {"rows": 3, "weight": 2},
   "recording": {"duration": null, "cpu_time": null, "sampled": null, "processes": null, "threads": null},
-  "quality": {"samples": 5, "stacks": 0, "lost": 0, "lost_records": 0, "truncated": 1, "unresolved": 1, "derived": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [{"module": "/usr/bin/tool", "unresolved_frames": 1}], "text": "5 samples · 1 truncated stack · 1 sample with unresolved frames, most in tool"}
+  "quality": {"samples": 5, "stacks": 0, "lost": 0, "lost_records": 0, "truncated": 1, "unresolved": 1, "derived": 0, "late": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [{"module": "/usr/bin/tool", "unresolved_frames": 1}], "text": "5 samples · 1 truncated stack · 1 sample with unresolved frames, most in tool"}
   }
   $ wick report --csv --limit 3 in.perf
   self,self_percent,total,total_percent,module,name
@@ -290,7 +290,7 @@ JSON and CSV; docs/json.md describes the fields.
   ],
   "left_out": {"rows": 5, "weight": 100},
   "recording": {"duration": null, "cpu_time": null, "sampled": null, "processes": null, "threads": null},
-  "quality": {"samples": 0, "stacks": 8, "lost": 0, "lost_records": 0, "truncated": 0, "unresolved": 0, "derived": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "8 folded stacks"}
+  "quality": {"samples": 0, "stacks": 8, "lost": 0, "lost_records": 0, "truncated": 0, "unresolved": 0, "derived": 0, "late": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "8 folded stacks"}
   }
   $ wick report --tree --csv --min-percent 20 in.folded
   depth,self,self_percent,total,total_percent,module,name

@@ -132,6 +132,73 @@ static void only_functions_are_kept_on_request(void **state)
 	expect(&fixture, "p1:1 p2:2 ");
 }
 
+#define DOUBTFUL(number, line, entry) trace_word(TRACE_PYTHON, number, entry), (line) | TRACE_WORD_DOUBTFUL
+#define SHOWN(number, line, entry) trace_word(TRACE_PYTHON, number, entry), (line) | TRACE_WORD_SHOWN
+#define BOTH(number, line, entry) \
+	trace_word(TRACE_PYTHON, number, entry), (line) | TRACE_WORD_SHOWN | TRACE_WORD_DOUBTFUL
+
+static void late_functions_that_fit_are_used(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	const bool evaluates[] = {true, false, true};
+	BEGIN(fixture, 3, BOTH(1, 1, 0), DOUBTFUL(2, 2, 1), P(3, 3, 1));
+	interpreted_merge_late(&fixture.maker, 0, evaluates, true, false);
+	expect(&fixture, "p1:1 p2:2 1 p3:3 ");
+}
+
+static void doubtful_functions_are_dropped_if_the_others_fit(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	const bool evaluates[] = {false, true, false};
+	BEGIN(fixture, 3, BOTH(1, 1, 1), P(2, 2, 0), P(3, 3, 1));
+	interpreted_merge_late(&fixture.maker, 0, evaluates, true, false);
+	expect(&fixture, "0 p2:2 p3:3 2 ");
+}
+
+/* The thread was in three evaluations, and is in two: the outermost is the same. */
+static void of_late_functions_the_outermost_are_used(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	const bool evaluates[] = {true, false, true, true, false};
+	BEGIN(fixture, 5, SHOWN(1, 1, 0), P(2, 2, 1), P(3, 3, 1));
+	interpreted_merge_late(&fixture.maker, 0, evaluates, true, false);
+	expect(&fixture, "p1:1 p0:0 1 p0:0 p3:3 4 ");
+}
+
+static void too_many_late_functions_are_not_known(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	const bool evaluates[] = {false, true, false};
+	BEGIN(fixture, 3, P(1, 1, 1), P(2, 2, 1), P(3, 3, 1));
+	interpreted_merge_late(&fixture.maker, 0, evaluates, true, false);
+	expect(&fixture, "0 p0:0 2 ");
+}
+
+/* Other greenlets have the outermost evaluation. */
+static void late_functions_of_greenlets_are_innermost(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	const bool evaluates[] = {true, false, true};
+	BEGIN(fixture, 3, SHOWN(1, 1, 1));
+	interpreted_merge_late(&fixture.maker, 0, evaluates, true, true);
+	expect(&fixture, "p1:1 1 ");
+}
+
+static void without_evaluations_late_functions_are_of_another_moment(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	const bool evaluates[] = {false, false};
+	BEGIN(fixture, 2, SHOWN(1, 1, 1));
+	interpreted_merge_late(&fixture.maker, 0, evaluates, true, false);
+	expect(&fixture, "0 1 ");
+}
+
 static void functions_have_one_number_each(void **state)
 {
 	(void)state;
@@ -189,6 +256,12 @@ int main(void)
 		cmocka_unit_test(functions_reach_further_than_a_truncated_native_stack),
 		cmocka_unit_test(frames_of_the_kernel_stay_in_front),
 		cmocka_unit_test(only_functions_are_kept_on_request),
+		cmocka_unit_test(late_functions_that_fit_are_used),
+		cmocka_unit_test(doubtful_functions_are_dropped_if_the_others_fit),
+		cmocka_unit_test(of_late_functions_the_outermost_are_used),
+		cmocka_unit_test(too_many_late_functions_are_not_known),
+		cmocka_unit_test(late_functions_of_greenlets_are_innermost),
+		cmocka_unit_test(without_evaluations_late_functions_are_of_another_moment),
 		cmocka_unit_test(functions_have_one_number_each),
 		cmocka_unit_test(paths_of_mappings_lead_back_to_functions),
 		cmocka_unit_test(lines_survive_the_byte_before_an_address),

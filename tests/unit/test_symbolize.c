@@ -184,18 +184,19 @@ static void every_kind_of_frame_has_a_rule(void **state)
 {
 	static const struct {
 		const char *path;
-		bool unresolved;
+		bool unresolved, late;
 	} expected[TRACE_KINDS] = {
-		[TRACE_NATIVE] = {"a;[unknown]", true},  [TRACE_KERNEL] = {"a;[unknown]", true},
-		[TRACE_JIT] = {"a;[unknown]", true},     [TRACE_PYTHON] = {"a;[python frame]", true},
-		[TRACE_JAVA] = {"a;[java frame]", true}, [TRACE_NODE] = {"a;[node frame]", true},
-		[TRACE_TEXT] = {"a;text", false},        [TRACE_TRUNCATED] = {"a;[truncated]", false},
+		[TRACE_NATIVE] = {"a;[unknown]", true, false},  [TRACE_KERNEL] = {"a;[unknown]", true, false},
+		[TRACE_JIT] = {"a;[unknown]", true, false},     [TRACE_PYTHON] = {"a;[python frame]", false, true},
+		[TRACE_JAVA] = {"a;[java frame]", false, true}, [TRACE_NODE] = {"a;[node frame]", false, true},
+		[TRACE_TEXT] = {"a;text", false, false},        [TRACE_TRUNCATED] = {"a;[truncated]", false, false},
 	};
 	for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
 		struct fixture *f = *state;
 		assert_non_null(frame_rule(kind)->name);
 		name_kind(f, kind, expected[kind].path);
 		assert_int_equal(f->named.quality.unresolved, expected[kind].unresolved);
+		assert_int_equal(f->named.quality.late, expected[kind].late);
 		assert_int_equal(f->named.quality.truncated, 0);
 		tear_down(state);
 		set_up(state);

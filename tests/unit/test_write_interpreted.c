@@ -19,9 +19,11 @@ static void a_mapping_is_there_for_all_samples_that_need_it(void **state)
 	assert_true(write_interpreted_take(&written, 7, number, 50, &mmap));
 	assert_int_equal(mmap.time, 50);
 	assert_false(write_interpreted_take(&written, 7, number, 60, &mmap));
-	/* Another process has its own; a function that is not known has none. */
+	/* Another process has its own; a number that was not given has none. */
 	assert_true(write_interpreted_take(&written, 8, number, 70, &mmap));
 	assert_false(write_interpreted_take(&written, 8, number + 1, 70, &mmap));
+	assert_true(write_interpreted_take(&written, 8, INTERPRETED_UNKNOWN, 70, &mmap));
+	assert_string_equal(mmap.path, INTERPRETED_UNKNOWN_PATH);
 	write_interpreted_forget(&written);
 	assert_true(write_interpreted_take(&written, 7, number, 300, &mmap));
 	write_interpreted_release(&written);
