@@ -1,9 +1,13 @@
 /* Reads the perf rings as a source, and chooses and completes their samples. */
 #include "capture/ring_source.h"
 
+#include "base/clock.h"
 #include "event/merge.h"
 
 #include <inttypes.h>
+
+/* Where stacks have to be read before they change. */
+enum { PYTHON_ROUND_MS = 1, TAILS_ROUND_MS = 4 };
 
 int ring_source_open(struct ring_source *ring, const struct ring_source_options *options, struct err *err)
 {
@@ -22,7 +26,9 @@ static void start(void *context, const struct source_consumer *consumer)
 	struct ring_source *ring = context;
 	if (!ring->options.complete)
 		return;
+	pythons_init(&ring->pythons, ring->options.python ? consumer->codes : NULL);
 	tails_init(&ring->tails, consumer->needs, ring->options.by_members ? &ring->members : NULL);
+	ring->tails.pythons = &ring->pythons;
 	ring->members.tails = &ring->tails;
 	rings_announce_samples(ring->rings);
 }
@@ -103,9 +109,15 @@ static int flush(void *context, struct merge *merge, const struct event_sink *si
 /* The workers may still unwind some of the last ones. */
 static void stop(void *context, struct buf *note, struct buf *detail)
 {
-	const struct tails *tails = &((struct ring_source *)context)->tails;
+	const struct ring_source *ring = context;
+	const struct tails *tails = &ring->tails;
 	uint64_t completed = tails->needs ? atomic_load(&tails->needs->completed) : 0;
-	(void)note;
+	if (ring->pythons.denied)
+		buf_printf(
+			note,
+			"Python functions are not shown: the memory of process %d may not be read; run with sudo, or "
+			"start the program with wick record -- COMMAND",
+			(int)ring->pythons.denied);
 	if (!completed && !tails->denied)
 		return;
 	buf_printf(detail,
@@ -122,6 +134,7 @@ static void close_rings(void *context)
 	rings_close(ring->rings);
 	members_release(&ring->members);
 	tails_release(&ring->tails);
+	pythons_release(&ring->pythons);
 }
 
 struct source ring_source(struct ring_source *ring)
@@ -144,7 +157,15 @@ struct source ring_source(struct ring_source *ring)
 	return (struct source){&ops, ring};
 }
 
-bool ring_source_hurries(const struct ring_source *ring, uint64_t time)
+unsigned ring_source_hurry(const struct ring_source *ring, uint64_t time)
 {
-	return tails_hurry(&ring->tails, time);
+	const struct pythons *pythons = &ring->pythons;
+	if (pythons->last && time - pythons->last < CLOCK_SECOND && !ring->options.rings.wake_each)
+		return PYTHON_ROUND_MS;
+	return tails_hurry(&ring->tails, time) ? TAILS_ROUND_MS : 0;
+}
+
+size_t ring_source_interpreted(struct ring_source *ring, int32_t pid, int32_t tid, uint64_t *words, size_t max)
+{
+	return pythons_read(&ring->pythons, pid, tid, words, max);
 }

@@ -7,6 +7,7 @@
 #define WICK_CAPTURE_RING_SOURCE_H
 
 #include "capture/members.h"
+#include "capture/pythons.h"
 #include "capture/rings.h"
 #include "capture/tails.h"
 #include "event/source.h"
@@ -17,6 +18,7 @@ struct ring_source_options {
 	bool by_members; /* events are opened on CPUs, and members decide whose samples count */
 	bool children; /* of members are members */
 	bool complete; /* stacks that are larger than their copies */
+	bool python; /* with it: frames of interpreters are read */
 };
 
 struct ring_source {
@@ -24,12 +26,15 @@ struct ring_source {
 	struct rings *rings;
 	struct members members;
 	struct tails tails;
+	struct pythons pythons;
 };
 
 /* Opens all events, disabled. The struct must stay where it is. ERR_SYSTEM and a message when the kernel refuses. */
 int ring_source_open(struct ring_source *ring, const struct ring_source_options *options, struct err *err);
 struct source ring_source(struct ring_source *ring);
-/* Stacks are being read from memory: the next round should be soon. */
-bool ring_source_hurries(const struct ring_source *ring, uint64_t time);
+/* If stacks are being read from memory: milliseconds until the next round should be; 0: there is no hurry. */
+unsigned ring_source_hurry(const struct ring_source *ring, uint64_t time);
+/* The functions of an interpreter that a thread waits in, as words of event_sample.interpreted. */
+size_t ring_source_interpreted(struct ring_source *ring, int32_t pid, int32_t tid, uint64_t *words, size_t max);
 
 #endif

@@ -18,6 +18,7 @@ struct rings_options {
 	struct capture_events *events; /* attributes are completed */
 	struct attr_shape shape; /* what the kernel lacks is taken out */
 	uint64_t max_bytes; /* of all rings */
+	bool wake_each; /* the reader is woken up by each sample */
 	bool derives; /* derived events are described too, behind the others */
 };
 

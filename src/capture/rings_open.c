@@ -83,7 +83,7 @@ static int map_ring(struct rings *rings, struct ring *ring, int fd, struct err *
 	return 0;
 }
 
-/* The first event of a ring decides when its reader is woken up. */
+/* The first event of a ring decides when its reader is woken up, besides events that do it each time. */
 static void wake_up_at_quarter(struct perf_event_attr *attr, const struct rings *rings)
 {
 	attr->watermark = 1;
@@ -296,7 +296,10 @@ static void shape_events(const struct rings *rings, struct rings_options *option
 		attr_shape_event(attr, &shape, options->events->items[i].bare);
 		if (is_on_cpus(&options->events->items[i]))
 			attr->inherit = attr->enable_on_exec = 0;
-		wake_up_at_quarter(attr, rings);
+		if (options->wake_each && !options->events->items[i].bare)
+			attr->wakeup_events = 1;
+		else
+			wake_up_at_quarter(attr, rings);
 	}
 }
 

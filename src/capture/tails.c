@@ -1,10 +1,11 @@
-/* Reads stack memory beyond the copies in samples, and adds it to later samples. */
+/* Reads memory of processes that samples lack, and adds it to these when it is their turn. */
 #include "capture/tails.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/remote_memory.h"
 #include "capture/members.h"
+#include "capture/pythons.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>
@@ -26,27 +27,17 @@ static size_t read_memory(struct tails *tails, int32_t pid, uint64_t from, size_
 	return got > 0 ? (size_t)got : 0;
 }
 
-static void keep(struct tails *tails, const struct event_sample *sample, const uint8_t *bytes, size_t size)
-{
-	MEM_ROOM(tails->items, tails->count, tails->capacity);
-	struct tail *tail = &tails->items[tails->count++];
-	*tail = (struct tail){.time = sample->time, .tid = sample->tid, .bytes = mem_alloc(size), .size = size};
-	memcpy(tail->bytes, bytes, size);
-	tails->held += size;
-}
-
 /* How many bytes at the end of the copy are compared: of a small one the outer half, which does not change as often. */
 static size_t overlap_of(const struct event_sample *sample)
 {
 	return sample->stack_size / 2 < OVERLAP ? sample->stack_size / 2 : OVERLAP;
 }
 
-static void look_at(struct tails *tails, const struct event_sample *sample)
+static void read_stack(struct tails *tails, const struct event_sample *sample, struct tail *tail)
 {
 	struct unwind_registers registers;
 	size_t overlap = overlap_of(sample);
-	if (tails->denied || overlap < OVERLAP_MIN || tails->held > HELD_MAX ||
-	    (tails->members && !members_expects(tails->members, sample->pid, sample->tid)))
+	if (tails->denied || overlap < OVERLAP_MIN)
 		return;
 	size_t max = stack_needs_now(tails->needs, sample->tid);
 	if (!max ||
@@ -59,15 +50,51 @@ static void look_at(struct tails *tails, const struct event_sample *sample)
 	if (size <= overlap)
 		return; /* the copy reaches to the end of the stack */
 	tails->last = clock_now();
-	if (memcmp(tails->room, sample->stack + sample->stack_size - overlap, overlap) != 0)
+	if (memcmp(tails->room, sample->stack + sample->stack_size - overlap, overlap) != 0) {
 		tails->changed++;
-	else
-		keep(tails, sample, tails->room + overlap, size - overlap);
+		return;
+	}
+	tail->size = size - overlap;
+	tail->bytes = mem_alloc(tail->size);
+	memcpy(tail->bytes, tails->room + overlap, tail->size);
+}
+
+static void read_interpreted(struct tails *tails, const struct event_sample *sample, struct tail *tail)
+{
+	uint64_t words[PYTHONS_WORDS_MAX];
+	if (!tails->pythons)
+		return;
+	tail->word_count = pythons_match(tails->pythons, sample, words);
+	if (!tail->word_count)
+		return;
+	tail->words = mem_alloc(tail->word_count * sizeof *words);
+	memcpy(tail->words, words, tail->word_count * sizeof *words);
+}
+
+static size_t held_bytes(const struct tail *tail)
+{
+	return tail->size + tail->word_count * sizeof *tail->words;
+}
+
+static void look_at(struct tails *tails, const struct event_sample *sample)
+{
+	struct tail tail = {.time = sample->time, .tid = sample->tid};
+	if (tails->held > HELD_MAX || (tails->members && !members_expects(tails->members, sample->pid, sample->tid)))
+		return;
+	read_interpreted(tails, sample, &tail);
+	read_stack(tails, sample, &tail);
+	if (!held_bytes(&tail))
+		return;
+	MEM_ROOM(tails->items, tails->count, tails->capacity);
+	tails->items[tails->count++] = tail;
+	tails->held += held_bytes(&tail);
 }
 
 static int take_early(void *context, const struct event *event)
 {
 	struct tails *tails = context;
+	if (tails->pythons)
+		pythons_take(tails->pythons, event);
 	if (event->type == EVENT_SAMPLE)
 		look_at(tails, event->sample);
 	else if (event->type == EVENT_FORK && tails->members)
@@ -92,8 +119,9 @@ struct event_sink tails_early(struct tails *tails)
 static void drop(struct tails *tails)
 {
 	struct tail *tail = &tails->items[tails->head++];
-	tails->held -= tail->size;
+	tails->held -= held_bytes(tail);
 	free(tail->bytes);
+	free(tail->words);
 	if (tails->head < tails->count)
 		return;
 	tails->head = tails->count = 0;
@@ -118,10 +146,17 @@ struct event_sample tails_complete(struct tails *tails, const struct event_sampl
 	struct event_sample whole = *sample;
 	while (tails->head < tails->count && tails->items[tails->head].time < sample->time)
 		drop(tails);
-	for (size_t i = tails->head; i < tails->count && tails->items[i].time <= sample->time; i++)
-		if (tails->items[i].time == sample->time && tails->items[i].tid == sample->tid) {
-			whole.stack_tail = tails->items[i].bytes;
-			whole.stack_tail_size = tails->items[i].size;
-		}
+	for (size_t i = tails->head; i < tails->count && tails->items[i].time <= sample->time; i++) {
+		const struct tail *tail = &tails->items[i];
+		if (tail->time != sample->time || tail->tid != sample->tid)
+			continue;
+		whole.stack_tail = tail->bytes;
+		whole.stack_tail_size = tail->size;
+		if (!tail->word_count)
+			continue;
+		whole.interpreted = tail->words;
+		whole.interpreted_count = tail->word_count;
+		whole.interpreted_late = true;
+	}
 	return whole;
 }

@@ -2,7 +2,8 @@
  * The outer part of stacks that are larger than their copies. A copy also ends at the first page that is not resident,
  * such as one that a large frame has not used yet. As soon as such a sample is seen, the memory above its copy is read
  * from the process, which runs on meanwhile: outer frames stay for long. What was read is used only if it begins with
- * the same bytes as the copy ends with, since then nobody has returned from there.
+ * the same bytes as the copy ends with, since then nobody has returned from there. The frames of interpreters are read
+ * first, because they change sooner (capture/pythons.h).
  */
 #ifndef WICK_CAPTURE_TAILS_H
 #define WICK_CAPTURE_TAILS_H
@@ -11,12 +12,15 @@
 #include "event/event.h"
 
 struct members;
+struct pythons;
 
 struct tail {
 	uint64_t time; /* of its sample, with tid */
 	int32_t tid;
 	uint8_t *bytes;
 	size_t size;
+	uint64_t *words; /* of event_sample.interpreted */
+	size_t word_count;
 };
 
 struct tails {
@@ -28,6 +32,7 @@ struct tails {
 	uint8_t *room;
 	uint64_t last; /* when one was read, by CLOCK_MONOTONIC, or reading began */
 	uint64_t changed; /* stacks that had changed when they were read */
+	struct pythons *pythons; /* set by the owner: read the frames of interpreters; NULL: nobody does */
 	bool denied; /* the kernel lets this user not read the memory of the target */
 };
 

@@ -7,6 +7,7 @@
 #include "capture/types.h"
 #include "engine/engine_events.h"
 #include "recorder/recorder_private.h"
+#include "runtime/launch.h"
 #include "system/denied.h"
 #include "system/limits.h"
 
@@ -330,6 +331,7 @@ static int choose_rings(struct recorder *recorder, struct opening *opening, stru
 		.by_members = choose_ring_members(recorder, &opening->limits),
 		.children = options->inherit,
 		.complete = !recorder->engine && options->call_graph == CALL_GRAPH_DWARF,
+		.python = options->python < INTERPRETED_NATIVE,
 	};
 	capture_types_note_missing(options);
 	opening->shape.switches = options->events->switches;
@@ -347,6 +349,15 @@ static int start_command(struct recorder *recorder, struct opening *opening, str
 				  0;
 }
 
+/* Whether samples are of Python, whose frames are to be read as soon as one comes. */
+static bool expects_python(const struct recorder *recorder)
+{
+	const struct ring_source_options *options = &recorder->ring_options;
+	char *const *command = recorder->options.command;
+	return options->complete && options->python &&
+	       ((command && launch_find(command) & LAUNCH_PYTHON) || pythons_has_any(&recorder->target));
+}
+
 static int open_rings(struct recorder *recorder, struct opening *opening, struct err *err)
 {
 	recorder->ring_options.rings = (struct rings_options){
@@ -354,6 +365,7 @@ static int open_rings(struct recorder *recorder, struct opening *opening, struct
 		.events = recorder->options.events,
 		.shape = opening->shape,
 		.derives = profile_types_needs(recorder->options.types) & TYPE_DERIVED,
+		.wake_each = expects_python(recorder),
 		.max_bytes = memory_limit_read("").left / 4,
 	};
 	int result = ring_source_open(&recorder->rings, &recorder->ring_options, err);

@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SHORT_ROUND_MS 4 /* where stacks have to be read before they change */
 #define ROUND_MS 100 /* between two looks at rings that did not fill up */
 #define LONG_ROUND_MS 250 /* of a whole system, where processes come and go all the time and map the same files */
 #define MAP_WAIT_MS 2000 /* for the end of a JVM */
@@ -132,8 +131,8 @@ static uint64_t round_of(const struct recorder *recorder)
 /* Milliseconds until something must be done without being woken up. */
 static int timeout_ms(const struct recorder *recorder, uint64_t time)
 {
-	uint64_t until = time + (ring_source_hurries(&recorder->rings, time) ? SHORT_ROUND_MS : round_of(recorder)) *
-					MILLISECOND;
+	unsigned hurry = ring_source_hurry(&recorder->rings, time);
+	uint64_t until = time + (hurry ? hurry : round_of(recorder)) * MILLISECOND;
 	const struct capture_options *options = &recorder->options;
 	if (!recorder->samples_on && recorder->started + options->delay < until)
 		until = recorder->started + options->delay;
@@ -167,7 +166,9 @@ static void enable(struct recorder *recorder, enum source_state state, uint64_t 
 
 static size_t read_interpreted(void *context, int32_t pid, int32_t tid, uint64_t *words, size_t max)
 {
-	return engine_interpreted(context, pid, tid, words, max);
+	struct recorder *recorder = context;
+	return recorder->engine ? engine_interpreted(recorder->engine, pid, tid, words, max) :
+				  ring_source_interpreted(&recorder->rings, pid, tid, words, max);
 }
 
 static void begin_samples(struct recorder *recorder)
@@ -183,10 +184,10 @@ static void begin_samples(struct recorder *recorder)
 	recorder->samples_on = true;
 	if (recorder->derive)
 		derive_begin(recorder->derive, clock_now());
-	if (sleepers && recorder->engine) {
+	if (sleepers && recorder->engine)
 		engine_registers(recorder->engine, sleepers_registers, sleepers);
-		sleepers_set_interpreter(sleepers, read_interpreted, recorder->engine);
-	}
+	if (sleepers)
+		sleepers_set_interpreter(sleepers, read_interpreted, recorder);
 	if (sleepers)
 		sleepers_emit(sleepers, recorder->options.stack_size ? recorder->options.stack_size : STACK_SIZE_MAX,
 			      recorder->kernel && recorder->options.kernel, recorder->cgroups, &existing);
@@ -261,7 +262,8 @@ static int wait_and_drain(struct recorder *recorder)
 	uint64_t drained = clock_now();
 	int result = drain(recorder, false);
 	recorder->progress.until = recorder->merge.until;
-	if (ring_source_hurries(&recorder->rings, drained) && drained - recorder->rounded < ROUND_MS * MILLISECOND)
+	bool often = recorder->ring_options.rings.wake_each || ring_source_hurry(&recorder->rings, drained);
+	if (often && drained - recorder->rounded < ROUND_MS * MILLISECOND)
 		return result;
 	recorder->rounded = drained;
 	perf_maps_round(&recorder->perf_maps, drained);

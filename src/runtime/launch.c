@@ -52,7 +52,9 @@ static bool is_one_of(const char *name, size_t length, const char *const *names)
 static unsigned runtime_of_name(const char *name, size_t length)
 {
 	static const char *const java[] = {"java", "javac", "jshell", NULL}, *const node[] = {"node", "nodejs", NULL};
-	return (is_one_of(name, length, java) ? LAUNCH_JAVA : 0u) | (is_one_of(name, length, node) ? LAUNCH_NODE : 0u);
+	bool python = length >= strlen("python") && !memcmp(name, "python", strlen("python")); /* "python3.12" */
+	return (is_one_of(name, length, java) ? LAUNCH_JAVA : 0u) | (is_one_of(name, length, node) ? LAUNCH_NODE : 0u) |
+	       (python ? LAUNCH_PYTHON : 0u);
 }
 
 static const char *base_name(const char *path)

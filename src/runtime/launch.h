@@ -11,14 +11,14 @@
 #include <stddef.h>
 
 /* Bits of a set. */
-enum launch_runtime { LAUNCH_JAVA = 1, LAUNCH_NODE = 2 };
+enum launch_runtime { LAUNCH_JAVA = 1, LAUNCH_NODE = 2, LAUNCH_PYTHON = 4 };
 
 struct launch_variable {
 	enum launch_runtime runtime;
 	const char *name, *options; /* separated by blanks */
 };
 
-/* NULL: there is none. */
+/* NULL: there is none, and Python needs none. */
 const struct launch_variable *launch_variable(enum launch_runtime runtime);
 
 /*

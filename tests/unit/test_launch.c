@@ -19,6 +19,7 @@ static void test_programs(void **state)
 	assert_int_equal(find_words("/nowhere/java", "-jar", NULL), LAUNCH_JAVA);
 	assert_int_equal(find_words("/nowhere/node", NULL, NULL), LAUNCH_NODE);
 	assert_int_equal(find_words("/nowhere/nodejs", NULL, NULL), LAUNCH_NODE);
+	assert_int_equal(find_words("/nowhere/python3.12", "a.py", NULL), LAUNCH_PYTHON);
 	assert_int_equal(find_words("/nowhere/other", "java", NULL), 0);
 	assert_int_equal(find_words("env", "A=1", "/nowhere/java"), LAUNCH_JAVA);
 	assert_int_equal(find_words("sh", "-c", "cd /x && exec node app.js"), LAUNCH_NODE);
@@ -67,7 +68,7 @@ static void test_scripts(void **state)
 	assert_int_equal(find_script("#! /bin/bash -e\nnode x.js\n"), LAUNCH_NODE);
 	assert_int_equal(find_script("#!/usr/bin/env bash\njava x\n"), LAUNCH_JAVA);
 	assert_int_equal(find_script("#!/bin/sh\n# no java here\nls\n"), 0);
-	assert_int_equal(find_script("#!/usr/bin/python3\njava = node\n"), 0);
+	assert_int_equal(find_script("#!/usr/bin/python3\njava = node\n"), LAUNCH_PYTHON);
 	assert_int_equal(find_script("java"), 0);
 }
 

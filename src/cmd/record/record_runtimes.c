@@ -86,7 +86,7 @@ void record_choose_environment(struct record_run *run)
 		     options->capture.cgroup;
 	if (!run->command.count || other || !options->runtime_options)
 		return;
-	unsigned runtimes = launch_find((char *const *)run->command.items);
+	unsigned runtimes = launch_find((char *const *)run->command.items) & (LAUNCH_JAVA | LAUNCH_NODE);
 	CLEANUP_BUF struct buf link = {0};
 	if (runtimes && has_foreign_link(&link)) {
 		say_warning("no options for Java or Node.js: %s is a symbolic link of another user; remove it",
