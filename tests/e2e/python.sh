@@ -31,13 +31,43 @@ fi
 version() {
 	"$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])'
 }
-# The ring engine has no Python stacks.
 # shellcheck disable=SC2034 # used by who sources this
-engines=(bpf)
+engines=(bpf ring)
 if ! can why "$wick" record -q --engine bpf -F 999 -o probe -- "${pythons[0]}" shares.py 0.2 >/dev/null; then
 	skip "Python" "$(head -n 1 why)"
 	done_testing
 fi
+
+# The ring engine reads Python frames a moment after the sample. Where functions had returned, a stack has
+# [python frame] for them. Of the others, few have the functions of another moment.
+# known ENGINE FOLDER: the stacks without such frames, as a file; and sets `rare` to the share of wrong ones
+known() {
+	rare=0.001
+	cp "$2/out.folded" "$2.known"
+	[[ $1 == bpf ]] && return
+	rare=0.03
+	grep -vF '[python frame]' "$2/out.folded" >"$2.known"
+}
+# late ENGINE FOLDER: the share of stacks of Python that have such frames
+late() {
+	local late all
+	late=$(sum "$2/out.folded" '\[python frame\]') all=$(sum "$2/out.folded" '')
+	[[ $1 == ring ]] || late=0
+	awk -v late="$late" -v all="$all" 'BEGIN { printf "%.4f\n", all ? late / all : 1 }'
+}
+# often_known ENGINE FOLDER: most stacks are known completely, even on a busy machine
+often_known() {
+	echo "$(late "$1" "$2") of the stacks are read late"
+	awk -v late="$(late "$1" "$2")" 'BEGIN { exit !(late < 0.5) }'
+}
+
+# shown NAME COMMAND…: a check of which the figures are shown, passed or not
+shown() {
+	local name=$1
+	shift
+	"$@" 2>&1 | sed "s|^|# $name: |"
+	check "$name" "$@"
+}
 
 # sum FILE PATTERN: weight of the folded stacks that match
 sum() {
