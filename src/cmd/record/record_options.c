@@ -131,9 +131,9 @@ const struct option_row record_rows[] = {
 	 .offset = FIELD(capture.python),
 	 .argument = "HOW",
 	 .choices = python_choices,
-	 .help = "With the BPF engine: how to show Python functions. merged: in place of the evaluation loop of the "
-		 "interpreter, between native functions. only: without native functions. native: native functions "
-		 "only. off: the same, and do not look for interpreters.",
+	 .help = "How to show Python functions. merged: in place of the evaluation loop of the interpreter, between "
+		 "native functions. only: without native functions. native: native functions only. off: the same, and "
+		 "do not look for interpreters. The ring engine needs --call-graph dwarf, the default.",
 	 .initial = "merged"},
 	{.name = "runtime-options",
 	 .type = OPTION_FLAG,
