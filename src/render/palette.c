@@ -240,28 +240,33 @@ static bool is_python_folder(const char *part, size_t length)
 	return true;
 }
 
+static const struct colour_class python_package = {aqua, "site-packages"},
+				 python_library = {yellow, "standard library"}, python_other = {red, "other code"};
+
 static const struct colour_class *python_class(const char *name)
 {
-	static const struct colour_class package = {aqua, "site-packages"}, library = {yellow, "standard library"},
-					 own = {red, "other code"};
 	static const char *const builtin[] = {"<built-in", "<method", "<frozen", NULL};
 	bool in_library = starts_with_any(name, builtin);
 	for (const char *part = name;;) {
 		size_t length = strcspn(part, "/\\");
 		if (length == strlen("site-packages") && !memcmp(part, "site-packages", length))
-			return &package;
+			return &python_package;
 		in_library |= is_python_folder(part, length);
 		if (!part[length])
 			break;
 		part += length + 1;
 	}
-	return in_library ? &library : &own;
+	return in_library ? &python_library : &python_other;
 }
 
-/* Installed with the interpreter as modules of the distribution are. */
-static bool is_distributed(const char *file)
+/* A program may be in a directory of any name, so the library is that in lib/python3.11. */
+static const struct colour_class *python_file_class(const char *file)
 {
-	return strstr(file, "/dist-packages/");
+	if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/"))
+		return &python_package;
+	return starts_with(file, "<frozen") || strstr(file, "/lib/python3") || strstr(file, "/lib64/python3") ?
+		       &python_library :
+		       &python_other;
 }
 
 const struct colour_class *palette_python_class(const char *file, enum name_kind kind)
@@ -270,7 +275,7 @@ const struct colour_class *palette_python_class(const char *file, enum name_kind
 					 thread = {grey, "thread"}, unknown = {grey, "unknown"};
 	switch (kind) {
 	case KIND_PYTHON:
-		return python_class(is_distributed(file) ? "site-packages" : file);
+		return python_file_class(file);
 	case KIND_KERNEL:
 		return &kernel;
 	case KIND_THREAD:

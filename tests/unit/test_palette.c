@@ -113,7 +113,7 @@ static void kinds_of_code_are_distinguished(void **state)
 		const char *file, *says;
 		enum name_kind kind;
 	} files[] = {
-		{"/srv/app.py", "other code", KIND_PYTHON},
+		{"/srv/python/app.py", "other code", KIND_PYTHON},
 		{"/usr/lib/python3.11/json/decoder.py", "standard library", KIND_PYTHON},
 		{"<frozen importlib._bootstrap>", "standard library", KIND_PYTHON},
 		{"/usr/lib/python3/dist-packages/yaml/__init__.py", "site-packages", KIND_PYTHON},

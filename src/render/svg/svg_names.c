@@ -1,6 +1,5 @@
 /* Labels of the tree as names of the picture: what is shown, its kind and its colors. */
 #include "base/text.h"
-#include "profile/functions.h"
 #include "profile/tree_labels.h"
 #include "render/svg/svg_picture.h"
 
@@ -82,8 +81,11 @@ static size_t count_characters(const char *text, size_t length, bool *ret_plain)
 
 static const char *file_of(const struct svg_picture *picture, const struct svg_name *name)
 {
+	const struct profile *profile = picture->profile;
 	frame_id frame = picture->tree->labels[name->label].frame;
-	return frame == PROFILE_NONE ? "" : frame_module(picture->profile, frame);
+	return frame == PROFILE_NONE ?
+		       "" :
+		       profile_text(profile, profile->functions[profile->frames[frame].function].module);
 }
 
 /*
