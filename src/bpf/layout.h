@@ -87,6 +87,8 @@ struct layout_range {
 /* Where the interpreter of a process keeps its frames, as runtime/python/layout.h has it. */
 struct layout_python {
 	__u64 runtime; /* address of _PyRuntime */
+	/* The running task of asyncio: the dictionary that has it as value, or 0; else where the thread has it. */
+	__u64 current_tasks;
 	struct layout_range eval[LAYOUT_EVAL_MAX]; /* run-time addresses; unused ones have size 0 */
 	__u32 runtime_interpreters, interpreter_next, interpreter_threads, interpreter_gil;
 	__u16 thread_next, thread_id, thread_frame, cframe_frame, cframe_previous;
@@ -96,8 +98,15 @@ struct layout_python {
 	__u16 code_first_line, code_instructions, code_bytecodes;
 	__u8 entry; /* enum layout_python_entry */
 	__u8 position; /* enum layout_python_position */
-	__u8 free_threaded, zero[3];
+	__u8 free_threaded, zero[7];
+	__u16 tasks_first; /* from the keys of the dictionary to the first value */
+	__u16 thread_task; /* LAYOUT_NO_OFFSET: no */
 };
+
+/* The Python frame that comes last may be a task: in place of a code object, with this line. */
+#define LAYOUT_TASK_LINE 0xffffffffu
+/* Words that are left behind records for the tasks that await it. */
+#define LAYOUT_TASK_WORDS 64u
 
 /* The numbers of enum python_entry and enum python_position. */
 enum layout_python_entry { LAYOUT_ENTRY_EACH, LAYOUT_ENTRY_FLAG, LAYOUT_ENTRY_SHIM };

@@ -57,6 +57,7 @@ struct scratch {
 	__u64 thread_pointer, python_interpreter, python_thread, python_frame;
 	__u64 python_inner; /* a state whose frames are known */
 	__u64 python_alone; /* there is one interpreter only */
+	__u64 python_task; /* of asyncio; 0: none, or nobody wants to know */
 	__u8 python_bytes[PYTHON_FRAME_BYTES]; /* of the frame */
 	/* What is sent of a new stack: these two. */
 	struct layout_record record;

@@ -15,6 +15,9 @@
 #define PYTHON_STATES_MAX 4 /* of one thread, in as many interpreters */
 #define PYTHON_OWNER_SHIM 3
 #define PYTHON_STATUS_ACTIVE 0x10
+#define PYTHON_DICTIONARY_KEYS 32 /* of a dictionary, 3.8 to 3.13 */
+#define PYTHON_DICTIONARY_ENTRY 24 /* bytes of an item: hash, key and value */
+#define PYTHON_DICTIONARY_PLACES 5 /* of one with few items */
 #define PYTHON_CODE_MASK (~7ull) /* pointers to code objects are tagged in some versions */
 
 enum { PYTHON_ON, PYTHON_FOUND, PYTHON_END, PYTHON_BROKEN };
@@ -230,6 +233,39 @@ __noinline int python_note_gil(__u32 slot)
 	return 0;
 }
 
+/* --- asyncio --- */
+
+/* In a dictionary of one item, removed and added again, the item is in any of the first places. */
+static __always_inline __u64 python_only_value(const struct layout_python *python)
+{
+	__u64 keys = 0, only = 0;
+	if (read_pointer(python->current_tasks + PYTHON_DICTIONARY_KEYS, &keys))
+		return 0;
+	for (__u32 i = 0; i < PYTHON_DICTIONARY_PLACES; i++) {
+		__u64 value = 0;
+		if (read_pointer(keys + python->tasks_first + i * PYTHON_DICTIONARY_ENTRY, &value))
+			return 0;
+		if (value && only)
+			return 0;
+		only = value ? value : only;
+	}
+	return only;
+}
+
+__noinline int python_note_task(__u32 slot)
+{
+	struct scratch *s = scratch_of(slot);
+	struct layout_python *python = s ? bpf_map_lookup_elem(&pythons, &s->record.key.pid) : 0;
+	if (!python)
+		return 0;
+	s->python_task = 0;
+	if (python->current_tasks)
+		s->python_task = python_only_value(python);
+	else if (python->thread_task != LAYOUT_NO_OFFSET)
+		read_pointer(s->python_thread + python->thread_task, &s->python_task);
+	return 0;
+}
+
 /* --- frames --- */
 
 static __always_inline __u64 python_word(const struct scratch *s, __u32 offset)
@@ -398,12 +434,16 @@ static __always_inline void python_walk(struct scratch *s, __u32 slot)
 		return;
 	if (result == PYTHON_FOUND) {
 		python_note_gil(slot);
+		python_note_task(slot);
 		result = python_follow(slot);
 	}
 	if (result != PYTHON_FOUND && !s->record.python_count && python_find_previous(slot) == PYTHON_FOUND)
 		result = python_follow(slot);
 	if (result == PYTHON_FOUND && !s->python_alone)
 		result = python_follow_outer(slot);
+	if (result == PYTHON_FOUND && s->python_task)
+		python_push(s, trace_word(TRACE_PYTHON, s->python_task & TRACE_WORD_ADDRESS, 0),
+			    (__u64)LAYOUT_TASK_LINE << 32);
 	if (result == PYTHON_FOUND)
 		return;
 	if (s->record.key.end == LAYOUT_WHOLE)

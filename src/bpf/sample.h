@@ -81,6 +81,7 @@ static __always_inline struct scratch *sample_begin(__u32 slot, __u16 source, __
 	record->kernel_count = record->user_count = record->bytes = record->module = record->narrow = 0;
 	record->python_count = record->python_late = 0;
 	s->python = s->evaluates = 0;
+	s->python_task = 0;
 	s->caching = 0;
 	s->ip = s->sp = s->fp = 0;
 	return s;

@@ -36,6 +36,7 @@ struct capture_options {
 	bool timeline; /* every sample is reported with its time, also by the BPF engine */
 	uint32_t kernel_memory; /* of the BPF engine, MiB; 0: the default */
 	enum interpreted_frames python;
+	bool asyncio; /* with the tasks of asyncio as frames */
 	bool perf_maps; /* requested from JVMs */
 	enum call_graph call_graph;
 	uint32_t stack_size, max_depth; /* 0: the default */

@@ -53,6 +53,7 @@ int engine_open(struct engine **ret_engine, const struct engine_options *options
 	engine->programs = programs;
 	engine->options = *options;
 	engine->supply.python = options->capture->python != INTERPRETED_OFF;
+	engine->supply.pythons.wants_tasks = engine->supply.python && options->capture->asyncio;
 	engine->epoll = epoll_create1(EPOLL_CLOEXEC);
 	bpf_counts_init(&engine->counts, &maps, options);
 	result = bpf_supply_init(&engine->supply, programs, err);
@@ -227,12 +228,14 @@ static int take_record(void *context, void *data, size_t size)
 	struct engine *engine = context;
 	if (size < sizeof(struct layout_record))
 		return 0;
-	struct layout_record *record = mem_alloc(size);
+	struct layout_record *record = mem_alloc(size + bpf_python_room(&engine->supply.pythons));
 	memcpy(record, data, size);
 	MEM_ROOM(engine->waiting, engine->waiting_count, engine->waiting_capacity);
 	bool seen = record->python_count; /* by the kernel, at the moment of the sample */
 	/* Frames of an interpreter get their functions at once: the process may end, or free them. */
 	record = bpf_python_name(&engine->supply.pythons, record, size);
+	if (record->python_count)
+		bpf_supply_seek_tasks(&engine->supply, (int32_t)record->key.pid);
 	engine->waiting[engine->waiting_count++] = seen ? record : read_wait(engine, record);
 	/*
 	 * All that was in the ring when the round began. What reading it causes waits for the next round: page faults

@@ -14,6 +14,8 @@ _Static_assert((int)PYTHON_ENTRY_SHIM == LAYOUT_ENTRY_SHIM && (int)PYTHON_ENTRY_
 _Static_assert((int)PYTHON_POSITION_POINTER == LAYOUT_POSITION_POINTER &&
 		       (int)PYTHON_POSITION_UNITS == LAYOUT_POSITION_UNITS,
 	       "the same numbers");
+_Static_assert(PYTHON_TASK_LINE == LAYOUT_TASK_LINE && PYTHON_AWAITING_MAX * 2 <= LAYOUT_TASK_WORDS,
+	       "the same numbers");
 _Static_assert(PYTHON_NO_OFFSET == LAYOUT_NO_OFFSET && PYTHON_EVAL_MAX == LAYOUT_EVAL_MAX, "the same numbers");
 
 _Static_assert((int)GIL_HELD == LAYOUT_GIL_HELD && (int)GIL_RELEASED == LAYOUT_GIL_RELEASED &&
@@ -32,7 +34,8 @@ static uint16_t frame_bytes(const struct python_layout *layout)
 	return owner != PYTHON_NO_OFFSET && owner >= last ? (uint16_t)(owner + 1) : last;
 }
 
-struct layout_python bpf_python_layout(const struct python_image *image, uint64_t bias)
+struct layout_python bpf_python_layout(const struct python_image *image, uint64_t bias,
+				       const struct python_tasks *tasks)
 {
 	const struct python_layout *from = &image->layout;
 	struct layout_python to = {
@@ -61,6 +64,9 @@ struct layout_python bpf_python_layout(const struct python_image *image, uint64_
 		.entry = from->entry,
 		.position = from->position,
 		.free_threaded = from->free_threaded,
+		.current_tasks = tasks ? tasks->current : 0,
+		.tasks_first = tasks ? tasks->first : 0,
+		.thread_task = tasks ? tasks->thread_task : LAYOUT_NO_OFFSET,
 	};
 	for (size_t i = 0; i < image->eval_count; i++)
 		to.eval[i] =
@@ -123,6 +129,17 @@ static struct layout_record *read_frames(struct python_live *live, struct layout
 	return &copy->record;
 }
 
+/* Words behind those of a record. */
+static size_t room_behind(const struct python_live *live)
+{
+	return live->wants_tasks ? LAYOUT_TASK_WORDS : 0;
+}
+
+size_t bpf_python_room(const struct python_live *live)
+{
+	return room_behind(live) * sizeof(uint64_t);
+}
+
 /* A copy that came with frames. */
 static struct layout_record *name_copy(struct python_live *live, struct layout_record *record, size_t size)
 {
@@ -130,8 +147,10 @@ static struct layout_record *name_copy(struct python_live *live, struct layout_r
 	if (bpf_python_copy_bytes(copy) > size)
 		record->python_count = 0;
 	else
-		python_live_name(live, (int32_t)record->key.pid, record->key.generation,
-				 (uint64_t *)((char *)copy + words_at(copy)), record->python_count);
+		record->python_count =
+			(uint32_t)python_live_name(live, (int32_t)record->key.pid, record->key.generation,
+						   (uint64_t *)((char *)copy + words_at(copy)), record->python_count,
+						   record->python_count + room_behind(live));
 	return record;
 }
 
@@ -146,6 +165,8 @@ struct layout_record *bpf_python_name(struct python_live *live, struct layout_re
 	if (sizeof *record + (first + count) * sizeof *words > size)
 		record->python_count = 0;
 	else if (count)
-		python_live_name(live, (int32_t)record->key.pid, record->key.generation, words + first, count);
+		record->python_count = (uint32_t)python_live_name(live, (int32_t)record->key.pid,
+								  record->key.generation, words + first, count,
+								  count + room_behind(live));
 	return record;
 }

@@ -6,9 +6,12 @@
 #include "runtime/python/image.h"
 #include "runtime/python/live.h"
 
-/* `bias` is the run-time address minus that in the file. */
-struct layout_python bpf_python_layout(const struct python_image *image, uint64_t bias);
+/* `bias` is the run-time address minus that in the file; `tasks` may be NULL. */
+struct layout_python bpf_python_layout(const struct python_image *image, uint64_t bias,
+				       const struct python_tasks *tasks);
 
+/* Bytes that must be free behind a record, for tasks of asyncio. */
+size_t bpf_python_room(const struct python_live *live);
 /*
  * Gives the Python frames of a record that has just come their functions. Those of a copied stack are read now, and
  * stay behind it: the record may move. Returns it.

@@ -316,6 +316,29 @@ static bool forget_idle_process(struct bpf_supply *supply)
 	return true;
 }
 
+/* From 3.14 on, the file that contains asyncio describes its tasks. */
+static void find_tasks(struct bpf_supply *supply, int32_t pid, module_id interpreter)
+{
+	const struct map_set *maps = processes_look(&supply->processes, pid);
+	uint8_t bytes[PYTHON_TASKS_SECTION_BYTES];
+	struct python_tasks tasks;
+	for (size_t i = 0; maps && i < maps->count && !python_live_tasks(&supply->pythons, pid); i++) {
+		struct module_code *code = module_store_get(supply->codes, maps->items[i].module);
+		if (maps->items[i].module != interpreter && !strstr(code_path(code), "/_asyncio."))
+			continue;
+		if (module_code_read_section(code, PYTHON_TASKS_SECTION, bytes, sizeof bytes) &&
+		    python_tasks_of_section(bytes, sizeof bytes, &tasks))
+			python_live_set_tasks(&supply->pythons, pid, &tasks);
+	}
+}
+
+void bpf_supply_seek_tasks(struct bpf_supply *supply, int32_t pid)
+{
+	struct supplied_process *process = find_process(supply, pid);
+	if (process && python_live_seek_tasks(&supply->pythons, pid))
+		process_changed(supply, process);
+}
+
 /* Whether a mapping is that of an interpreter; `layout` is what the kernel needs of it. */
 static bool is_python(struct bpf_supply *supply, const struct supplied_process *process, const struct mapping *mapping,
 		      struct layout_python *layout)
@@ -324,8 +347,11 @@ static bool is_python(struct bpf_supply *supply, const struct supplied_process *
 	const struct python_image *image = module_code_python(code);
 	if (!image)
 		return false;
-	*layout = bpf_python_layout(image, mapping->start - module_code_address(code, mapping, mapping->start));
-	python_live_add(&supply->pythons, process->pid, process->generation, &image->layout, layout->runtime);
+	uint64_t bias = mapping->start - module_code_address(code, mapping, mapping->start);
+	python_live_add(&supply->pythons, process->pid, process->generation, &image->layout, image->runtime + bias);
+	if (supply->pythons.wants_tasks && image->layout.version >= 0x030e)
+		find_tasks(supply, process->pid, mapping->module);
+	*layout = bpf_python_layout(image, bias, python_live_tasks(&supply->pythons, process->pid));
 	return true;
 }
 

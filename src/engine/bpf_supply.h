@@ -54,6 +54,8 @@ void bpf_supply_give(struct bpf_supply *supply);
 
 /* Looks for the interpreter of a process before its table is built, so that its frames can be read from memory. */
 void bpf_supply_seek_python(struct bpf_supply *supply, int32_t pid);
+/* Looks for the tasks of asyncio if the process may have some now. */
+void bpf_supply_seek_tasks(struct bpf_supply *supply, int32_t pid);
 /* The functions of an interpreter that a thread waits in, read from its memory: see engine_interpreted(). */
 size_t bpf_supply_interpreted(struct bpf_supply *supply, int32_t pid, int32_t tid, uint64_t *words, size_t max);
 

@@ -455,6 +455,23 @@ const struct python_image *module_code_python(struct module_code *code)
 	return code->python;
 }
 
+bool module_code_read_section(struct module_code *code, const char *name, uint8_t *bytes, size_t size)
+{
+	if (!module_code_is_file(code))
+		return false;
+	open_symbols(code);
+	pthread_mutex_lock(&code->lock);
+	struct elf_file *elf = symbols_elf(code->symbols);
+	struct elf_section section;
+	reading_begin(symbols_reading(code->symbols));
+	bool found = elf && elf_section(elf, name, &section) && section.data && section.size == size;
+	if (found)
+		memcpy(bytes, section.data, size);
+	reading_end();
+	pthread_mutex_unlock(&code->lock);
+	return found;
+}
+
 bool module_code_is_derived(struct module_code *code, uint64_t address)
 {
 	return __atomic_load_n(&code->table_tried, __ATOMIC_ACQUIRE) && code->table &&

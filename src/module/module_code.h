@@ -114,6 +114,8 @@ void module_code_fetch(struct module_code *code);
 const struct unwind_table *module_code_unwind_table(struct module_code *code);
 /* The interpreter in the module; NULL: there is none. Looked for on first use; stays until module_store_release(). */
 const struct python_image *module_code_python(struct module_code *code);
+/* Copies a section of exactly that size from the file. False: there is none. */
+bool module_code_read_section(struct module_code *code, const char *name, uint8_t *bytes, size_t size);
 /* Whether the rule for unwinding at an address of the module is derived; false when the table was not needed so far. */
 bool module_code_is_derived(struct module_code *code, uint64_t address);
 

@@ -6,6 +6,8 @@
 #include "harness.h"
 #include "runtime/python/code.h"
 #include "runtime/python/moment.h"
+#include "runtime/python/stack.h"
+#include "runtime/python/tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +98,25 @@ static void match_sample(struct target *target, const struct target_memory *memo
 		abort();
 }
 
+static void read_tasks(const struct target_memory *memory, const struct python_layout *layout, uint64_t task)
+{
+	/* As 3.14 has them. */
+	struct python_tasks tasks = {
+		.awaited_by = 96, .is_task = 108, .awaited_by_is_set = 109, .name = 136, .coroutine = 128};
+	uint64_t awaiting[PYTHON_AWAITING_MAX];
+	size_t count = python_tasks_awaiting(memory, layout, &tasks, task, awaiting);
+	if (count > PYTHON_AWAITING_MAX)
+		abort();
+	for (size_t i = 0; i < count; i++) {
+		struct buf name = {0};
+		uint64_t code = python_task_code(memory, layout, &tasks, awaiting[i]);
+		if (python_task_name(memory, layout, &tasks, awaiting[i], code, &name))
+			check_text(name.data);
+		buf_release(&name);
+	}
+	python_tasks_of_version(memory, layout, RUNTIME, &tasks);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct target target = {data, size, 0};
@@ -115,6 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    !python_layout_of_table(data + RUNTIME, size - RUNTIME, &layout))
 		return 0;
 	read_code(&memory, &layout, code, 0);
+	read_tasks(&memory, &layout, code);
 	size_t count = python_stack_read(&memory, &layout, RUNTIME, tid, frames, MAX_FRAMES, &end);
 	if (count > MAX_FRAMES || (end == PYTHON_END_NO_THREAD && count))
 		abort();

@@ -180,6 +180,7 @@ static inline uint64_t maker_interpreter(struct maker *maker, uint64_t threads, 
 	const struct python_layout *layout = &maker->layout;
 	uint32_t last = layout->interpreter_threads > layout->interpreter_next ? layout->interpreter_threads :
 										 layout->interpreter_next;
+	last = layout->interpreter_modules > last ? layout->interpreter_modules : last;
 	uint64_t address = maker_room(maker, last + 8);
 	maker_put64(maker, address + layout->interpreter_next, next);
 	maker_put64(maker, address + layout->interpreter_threads, threads);

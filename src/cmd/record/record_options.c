@@ -135,6 +135,11 @@ const struct option_row record_rows[] = {
 		 "native functions. only: without native functions. native: native functions only. off: the same, and "
 		 "do not look for interpreters. The ring engine needs --call-graph dwarf, the default.",
 	 .initial = "merged"},
+	{.name = "asyncio",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(capture.asyncio),
+	 .help = "With the BPF engine: show the asyncio task that is running as a frame, and from Python 3.14 on the "
+		 "tasks that await it."},
 	{.name = "runtime-options",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(runtime_options),

@@ -16,6 +16,7 @@ static const struct python_layout rows[] = {
 		.runtime_interpreters = 32,
 		.interpreter_next = 0,
 		.interpreter_threads = 8,
+		.interpreter_modules = 56,
 		.thread_next = 8,
 		.thread_id = 176,
 		.thread_native_id = NONE,
@@ -37,6 +38,7 @@ static const struct python_layout rows[] = {
 		.code_instructions = NONE,
 		.code_string = 48,
 		.code_bytecodes = NONE,
+		.generator_code = 32,
 		.string_length = 16,
 		.string_state = 32,
 		.string_ascii = 48,
@@ -51,6 +53,7 @@ static const struct python_layout rows[] = {
 		.runtime_interpreters = 32,
 		.interpreter_next = 0,
 		.interpreter_threads = 8,
+		.interpreter_modules = 856,
 		.thread_next = 8,
 		.thread_id = 176,
 		.thread_native_id = NONE,
@@ -72,6 +75,7 @@ static const struct python_layout rows[] = {
 		.code_instructions = NONE,
 		.code_string = 48,
 		.code_bytecodes = NONE,
+		.generator_code = 32,
 		.string_length = 16,
 		.string_state = 32,
 		.string_ascii = 48,
@@ -86,6 +90,7 @@ static const struct python_layout rows[] = {
 		.runtime_interpreters = 32,
 		.interpreter_next = 0,
 		.interpreter_threads = 8,
+		.interpreter_modules = 856,
 		.thread_next = 8,
 		.thread_id = 176,
 		.thread_native_id = NONE,
@@ -107,6 +112,7 @@ static const struct python_layout rows[] = {
 		.code_instructions = NONE,
 		.code_string = 48,
 		.code_bytecodes = NONE,
+		.generator_code = 24,
 		.string_length = 16,
 		.string_state = 32,
 		.string_ascii = 48,
@@ -121,6 +127,7 @@ static const struct python_layout rows[] = {
 		.runtime_interpreters = 40,
 		.interpreter_next = 0,
 		.interpreter_threads = 16,
+		.interpreter_modules = 888,
 		.thread_next = 8,
 		.thread_id = 152,
 		.thread_native_id = 160,
@@ -142,6 +149,7 @@ static const struct python_layout rows[] = {
 		.code_instructions = 184,
 		.code_string = NONE,
 		.code_bytecodes = NONE,
+		.generator_code = 16,
 		.string_length = 16,
 		.string_state = 32,
 		.string_ascii = 48,
@@ -156,6 +164,7 @@ static const struct python_layout rows[] = {
 		.runtime_interpreters = 40,
 		.interpreter_next = 0,
 		.interpreter_threads = 72,
+		.interpreter_modules = 944,
 		.thread_next = 8,
 		.thread_id = 136,
 		.thread_native_id = 144,
@@ -177,6 +186,7 @@ static const struct python_layout rows[] = {
 		.code_instructions = 192,
 		.code_string = NONE,
 		.code_bytecodes = NONE,
+		.generator_code = 72,
 		.string_length = 16,
 		.string_state = 32,
 		.string_ascii = 40,
@@ -190,11 +200,12 @@ static const struct python_layout rows[] = {
 struct table_words {
 	uint16_t version, words;
 	uint8_t runtime_interpreters;
-	uint8_t interpreter_next, interpreter_threads;
+	uint8_t interpreter_next, interpreter_threads, interpreter_modules;
 	uint8_t thread_next, thread_id, thread_native_id;
 	uint8_t thread_status, thread_interpreter, interpreter_gil, gil_enabled, thread_frame;
 	uint8_t frame_code, frame_back, frame_position, frame_owner, frame_bytecode;
 	uint8_t code_file, code_name, code_qualname, code_first_line, code_lines, code_instructions, code_bytecodes;
+	uint8_t generator_frame;
 	uint8_t string_length, string_state, string_ascii;
 	uint8_t bytes_size, bytes_data;
 };
@@ -206,6 +217,7 @@ static const struct table_words tables[] = {
 		.runtime_interpreters = 5,
 		.interpreter_next = 8,
 		.interpreter_threads = 9,
+		.interpreter_modules = 11,
 		.thread_next = 21,
 		.thread_id = 24,
 		.thread_native_id = 25,
@@ -226,6 +238,7 @@ static const struct table_words tables[] = {
 		.code_lines = 38,
 		.code_instructions = 43,
 		.code_bytecodes = 0,
+		.generator_frame = 0,
 		.string_length = 69,
 		.string_state = 68,
 		.string_ascii = 70,
@@ -238,6 +251,7 @@ static const struct table_words tables[] = {
 		.runtime_interpreters = 5,
 		.interpreter_next = 8,
 		.interpreter_threads = 9,
+		.interpreter_modules = 12,
 		.thread_next = 24,
 		.thread_id = 27,
 		.thread_native_id = 28,
@@ -258,6 +272,7 @@ static const struct table_words tables[] = {
 		.code_lines = 43,
 		.code_instructions = 48,
 		.code_bytecodes = 49,
+		.generator_frame = 85,
 		.string_length = 79,
 		.string_state = 78,
 		.string_ascii = 80,
@@ -270,6 +285,7 @@ static const struct table_words tables[] = {
 		.runtime_interpreters = 5,
 		.interpreter_next = 8,
 		.interpreter_threads = 9,
+		.interpreter_modules = 12,
 		.thread_next = 24,
 		.thread_id = 30,
 		.thread_native_id = 31,
@@ -290,6 +306,7 @@ static const struct table_words tables[] = {
 		.code_lines = 51,
 		.code_instructions = 56,
 		.code_bytecodes = 57,
+		.generator_frame = 101,
 		.string_length = 91,
 		.string_state = 90,
 		.string_ascii = 92,
@@ -308,6 +325,8 @@ enum {
 	MAX_OBJECT = 4096,
 	/* What a string that is not ASCII has between the header of an ASCII string and its characters. */
 	UTF8_MEMBERS = 16,
+	/* Of a generator of 3.13, between the header of the object and the frame. */
+	GENERATOR_MEMBERS = 56,
 };
 
 bool python_layout_of_version(uint32_t version, struct python_layout *ret_layout)
@@ -362,6 +381,7 @@ static bool layout_of_words(const struct table_words *words, const uint8_t *byte
 		.runtime_interpreters = offset_below(&table, words->runtime_interpreters, MAX_STATE),
 		.interpreter_next = offset_below(&table, words->interpreter_next, MAX_STATE),
 		.interpreter_threads = offset_below(&table, words->interpreter_threads, MAX_STATE),
+		.interpreter_modules = offset_below(&table, words->interpreter_modules, MAX_STATE),
 		.thread_next = in_object(&table, words->thread_next),
 		.thread_id = in_object(&table, words->thread_id),
 		.thread_native_id = in_object(&table, words->thread_native_id),
@@ -393,6 +413,10 @@ static bool layout_of_words(const struct table_words *words, const uint8_t *byte
 		.bytes_data = in_object(&table, words->bytes_data),
 	};
 	layout.string_compact = layout.string_ascii + UTF8_MEMBERS;
+	/* Before 3.14 it is not in the table; it is behind the first members of the generator. */
+	layout.generator_code = words->generator_frame ? in_object(&table, words->generator_frame) :
+							 layout.string_length + GENERATOR_MEMBERS;
+	layout.generator_code += layout.frame_code;
 	if (table.bad)
 		return false;
 	*ret_layout = layout;

@@ -35,6 +35,7 @@ struct python_layout {
 	uint8_t position; /* enum python_position */
 	uint32_t runtime_interpreters; /* the first interpreter */
 	uint32_t interpreter_next, interpreter_threads;
+	uint32_t interpreter_modules; /* the dictionary sys.modules */
 	uint16_t thread_next, thread_id; /* thread_id: pthread_self(), which is the thread pointer */
 	uint16_t thread_native_id; /* in the pid namespace of the process; PYTHON_NO_OFFSET: none */
 	/* Who holds the GIL: the state that the runtime names (up to 3.11), or a bit of the thread's own state. */
@@ -56,6 +57,7 @@ struct python_layout {
 	uint16_t code_lines; /* a bytes object: the table of lines */
 	uint16_t code_instructions; /* where the bytecode begins in the code object (3.11), else PYTHON_NO_OFFSET */
 	uint16_t code_string; /* a bytes object: the bytecode (up to 3.10), else PYTHON_NO_OFFSET */
+	uint16_t generator_code; /* of a coroutine or generator that has not ended */
 	uint16_t string_length, string_state, string_ascii, string_compact; /* the last two: where characters begin */
 	uint16_t bytes_size, bytes_data;
 };

@@ -17,11 +17,19 @@
 #define ENDED_MAX 16u /* processes */
 #define FRAMES_MAX 1024u
 #define INSTRUCTION_BYTES 2u
+#define TASKS_KEPT 256u /* of one process */
 
 struct known_code {
 	uint64_t address;
 	uint32_t function; /* number among the interpreted ones */
 	struct python_code code; /* name and file are not kept */
+};
+
+/* A task as it was when it could be read. */
+struct known_task {
+	uint64_t task;
+	uint32_t function, count; /* what it began with, and words: */
+	uint64_t words[PYTHON_AWAITING_MAX * 2];
 };
 
 struct python_process {
@@ -31,6 +39,10 @@ struct python_process {
 	bool same_numbers; /* its threads are known to have no other numbers than those in /proc */
 	struct python_layout layout;
 	uint64_t runtime;
+	bool uses_tasks; /* it executes asyncio, and its tasks were not looked for yet */
+	bool has_tasks;
+	struct python_tasks tasks;
+	struct known_task *known_tasks; /* TASKS_KEPT, by hash; NULL: none yet */
 	struct known_code *codes;
 	size_t count, capacity;
 	struct index_map map; /* by address */
@@ -55,6 +67,7 @@ static void release_process(struct python_live *live, struct python_process *pro
 	release_codes(live, process);
 	index_map_release(&process->map);
 	python_instructions_release(&process->instructions);
+	free(process->known_tasks);
 	free(process->codes);
 	free(process);
 }
@@ -96,6 +109,9 @@ void python_live_add(struct python_live *live, int32_t pid, uint32_t generation,
 	process->runtime = runtime;
 	process->ended = false;
 	process->same_numbers = false;
+	process->uses_tasks = process->has_tasks = false;
+	free(process->known_tasks);
+	process->known_tasks = NULL;
 }
 
 void python_live_fork(struct python_live *live, int32_t parent, int32_t child, uint32_t generation)
@@ -203,6 +219,7 @@ static const struct known_code *get_code(struct python_live *live, struct python
 			python_code_release(&code);
 			return NULL;
 		}
+		process->uses_tasks |= live->wants_tasks && !process->has_tasks && strstr(code.file, "/asyncio/");
 		fill_code(live, known, code);
 		python_instructions_set(&process->instructions, code.bytecode, code.bytecode + code.bytecode_size,
 					(uint32_t)(known - process->codes));
@@ -221,13 +238,156 @@ static void name_frame(struct python_live *live, struct python_process *process,
 	words[1] = known ? python_code_line(&known->code, &process->layout, offset) : 0;
 }
 
-void python_live_name(struct python_live *live, int32_t pid, uint32_t generation, uint64_t *words, size_t count)
+/* --- tasks --- */
+
+bool python_live_seek_tasks(struct python_live *live, int32_t pid)
+{
+	struct python_process *process = live->wants_tasks ? find_process(live, pid) : NULL;
+	struct target_memory memory;
+	if (!process || !process->uses_tasks || process->has_tasks || !open_memory(process, &memory))
+		return false;
+	process->uses_tasks = false;
+	process->has_tasks = python_tasks_of_version(&memory, &process->layout, process->runtime, &process->tasks);
+	return process->has_tasks;
+}
+
+void python_live_set_tasks(struct python_live *live, int32_t pid, const struct python_tasks *tasks)
 {
 	struct python_process *process = find_process(live, pid);
+	if (!process)
+		return;
+	process->tasks = *tasks;
+	process->has_tasks = true;
+}
+
+const struct python_tasks *python_live_tasks(const struct python_live *live, int32_t pid)
+{
+	const struct python_process *process = find_process(live, pid);
+	return process && process->has_tasks ? &process->tasks : NULL;
+}
+
+/* The function that a task began with; INTERPRETED_UNKNOWN: not known. */
+static uint32_t first_function(struct python_live *live, struct python_process *process,
+			       const struct target_memory *memory, uint64_t code)
+{
+	uint32_t first_line;
+	if (!code ||
+	    !target_memory_read(memory, code + process->layout.code_first_line, &first_line, sizeof first_line))
+		return INTERPRETED_UNKNOWN;
+	const struct known_code *known = get_code(live, process, code, first_line);
+	return known ? known->function : INTERPRETED_UNKNOWN;
+}
+
+/* The frame of a task: "[task NAME]", by its own name or else that of a function. */
+static uint64_t task_frame(struct python_live *live, const char *name, uint32_t function)
+{
+	CLEANUP_BUF struct buf text = {0};
+	struct interpreted_function first;
+	bool known = !name && interpreted_get(live->functions, function, &first);
+	buf_printf(&text, "[task %s]", name ? name : known ? first.name : "?");
+	return trace_word(TRACE_PYTHON, interpreted_add(live->functions, text.data, PYTHON_TASKS_FILE), 0);
+}
+
+/* Reads the task and those that await it. False: nothing is known about it, it has ended meanwhile. */
+static bool read_task(struct python_live *live, struct python_process *process, uint64_t task, struct known_task *ret)
+{
+	const struct python_layout *layout = &process->layout;
+	uint64_t awaiting[PYTHON_AWAITING_MAX];
+	struct target_memory memory;
+	size_t count = 0;
+	*ret = (struct known_task){.task = task};
+	if (open_memory(process, &memory))
+		count = python_tasks_awaiting(&memory, layout, &process->tasks, task, awaiting);
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP_BUF struct buf name = {0};
+		uint64_t code = python_task_code(&memory, layout, &process->tasks, awaiting[i]);
+		uint32_t first = first_function(live, process, &memory, code);
+		if (first == INTERPRETED_UNKNOWN)
+			break;
+		ret->function = i ? ret->function : first;
+		bool named = python_task_name(&memory, layout, &process->tasks, awaiting[i], code, &name);
+		ret->words[ret->count] = task_frame(live, named ? name.data : NULL, first);
+		ret->count += 2;
+	}
+	return ret->count;
+}
+
+/* Words up to the outermost frame of a function that native code called; 0: there is none. */
+static size_t words_up_to(const uint64_t *words, size_t count, uint32_t function)
+{
+	for (size_t i = count; i >= 2; i -= 2)
+		if (trace_word_address(words[i - 2]) == function && trace_word_is_exact(words[i - 2]))
+			return i;
+	return 0;
+}
+
+/* The same for the function that the loop called. */
+static size_t words_in_loop(const struct python_live *live, const uint64_t *words, size_t count)
+{
+	struct interpreted_function function;
+	for (size_t i = 0; i < count; i += 2)
+		if (interpreted_get(live->functions, (uint32_t)trace_word_address(words[i]), &function) &&
+		    (!strcmp(function.name, "asyncio.events.Handle._run") ||
+		     !strcmp(function.name, "asyncio.events._run")))
+			return i;
+	return 0;
+}
+
+/* The task as it is, or was when it was seen before. Returns where its frames are inserted; 0: nowhere. */
+static size_t get_task(struct python_live *live, struct python_process *process, uint64_t task, const uint64_t *words,
+		       size_t count, struct known_task *ret)
+{
+	if (!process->known_tasks)
+		process->known_tasks = mem_zalloc(TASKS_KEPT, sizeof *process->known_tasks);
+	struct known_task *known = &process->known_tasks[hash_u64(task) % TASKS_KEPT];
+	size_t at = read_task(live, process, task, ret) ? words_up_to(words, count, ret->function) : 0;
+	if (at) {
+		*known = *ret;
+		return at;
+	}
+	*ret = *known;
+	at = known->task == task ? words_up_to(words, count, known->function) : 0;
+	if (at)
+		return at;
+	at = words_in_loop(live, words, count);
+	if (at)
+		*ret = (struct known_task){
+			.count = 2,
+			.words = {task_frame(live, NULL, (uint32_t)trace_word_address(words[at - 2]))},
+		};
+	return at;
+}
+
+static size_t insert_tasks(struct python_live *live, struct python_process *process, uint64_t task, uint64_t *words,
+			   size_t count, size_t room)
+{
+	struct known_task found;
+	size_t at = process->has_tasks ? get_task(live, process, task, words, count, &found) : 0;
+	if (!at || found.count > room - count)
+		return count;
+	/* What native code called ends behind them. */
+	uint64_t *last = &found.words[found.count - 2], first = words[at - 2];
+	*last = trace_word(TRACE_PYTHON, trace_word_address(*last), (uint32_t)trace_word_is_exact(first));
+	words[at - 2] = trace_word(TRACE_PYTHON, trace_word_address(first), 0);
+	memmove(words + at + found.count, words + at, (count - at) * sizeof *words);
+	memcpy(words + at, found.words, found.count * sizeof *words);
+	return count + found.count;
+}
+
+size_t python_live_name(struct python_live *live, int32_t pid, uint32_t generation, uint64_t *words, size_t count,
+			size_t room)
+{
+	struct python_process *process = find_process(live, pid);
+	uint64_t task = 0;
 	if (process && process->generation != generation)
 		process = NULL;
+	if (count >= 2 && words[count - 1] >> 32 == PYTHON_TASK_LINE) {
+		count -= 2;
+		task = trace_word_address(words[count]);
+	}
 	for (size_t i = 0; i + 1 < count; i += 2)
 		name_frame(live, process, words + i);
+	return task && process ? insert_tasks(live, process, task, words, count, room) : count;
 }
 
 /* The interpreter knows its threads by the numbers in its namespace. */

@@ -6,7 +6,9 @@
 #define WICK_RUNTIME_PYTHON_LIVE_H
 
 #include "runtime/interpreted.h"
+#include "runtime/python/layout.h"
 #include "runtime/python/moment.h"
+#include "runtime/python/tasks.h"
 
 struct python_process;
 
@@ -16,6 +18,7 @@ struct python_live {
 	size_t count, capacity;
 	struct index_map map; /* by pid */
 	size_t line_bytes; /* of all tables of lines */
+	bool wants_tasks; /* set before the first process is added: see python_live_seek_tasks() */
 	uint64_t unnamed; /* frames whose code object was gone before it could be read */
 };
 
@@ -32,8 +35,21 @@ void python_live_exit(struct python_live *live, int32_t pid);
 /*
  * Frames of a stack that was just taken, as struct layout_record has them (bpf/layout.h): two words each, a code object
  * and an offset. Afterwards the first one is the number of a function (struct interpreted), and the second its line.
+ * The last frame may be a task of asyncio, with PYTHON_TASK_LINE as first line. It is replaced by frames of the task
+ * and those that await it, where it was called, as far as there is room for so many words. Returns how many there are.
  */
-void python_live_name(struct python_live *live, int32_t pid, uint32_t generation, uint64_t *words, size_t count);
+size_t python_live_name(struct python_live *live, int32_t pid, uint32_t generation, uint64_t *words, size_t count,
+			size_t room);
+#define PYTHON_TASK_LINE 0xffffffffu
+#define PYTHON_TASKS_FILE "asyncio" /* of frames that are tasks */
+
+/* True where the tasks of a process, which may just have imported asyncio, have been found. Then they are returned. */
+bool python_live_seek_tasks(struct python_live *live, int32_t pid);
+/* What was found about its tasks elsewhere. */
+void python_live_set_tasks(struct python_live *live, int32_t pid, const struct python_tasks *tasks);
+/* NULL: not known. */
+const struct python_tasks *python_live_tasks(const struct python_live *live, int32_t pid);
+
 /*
  * Reads the frames of a thread from memory; it runs meanwhile, so they are those of a moment after its sample. Fills
  * named words and returns how many. `pid` and `tid` are numbers in the namespace of /proc.
