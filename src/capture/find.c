@@ -3,18 +3,16 @@
 
 #include "base/bisect.h"
 #include "base/buf.h"
+#include "container/container.h"
 #include "system/proc_list.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define CGROUP_DEPTH_MAX 64
 
 void pid_list_release(struct pid_list *list)
 {
@@ -161,73 +159,64 @@ void find_descendants(struct pid_list *list)
 
 /* --- by cgroup --- */
 
-/* Where cgroup v2 is mounted, at /sys/fs/cgroup or, beside the older kind, below it. */
-static bool cgroup_root(struct buf *out)
+static int open_cgroup(const char *path)
 {
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	bool found = false;
-	for (struct mntent *mount; mounts && !found && (mount = getmntent(mounts));) {
-		found = !strcmp(mount->mnt_type, "cgroup2");
-		if (found)
-			buf_str(out, mount->mnt_dir);
-	}
-	if (mounts)
-		endmntent(mounts);
-	return found;
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder >= 0 && !faccessat(folder, "cgroup.procs", F_OK, 0))
+		return folder;
+	if (folder >= 0)
+		close(folder);
+	return -1;
+}
+
+static int open_below(const struct hierarchy *hierarchy, const char *path)
+{
+	CLEANUP_BUF struct buf below = {0};
+	if (!hierarchy)
+		return -1;
+	buf_printf(&below, "%s/%s", hierarchy->directory, path + (*path == '/'));
+	return open_cgroup(below.data);
 }
 
 int find_cgroup(const char *path, struct err *err)
 {
-	CLEANUP_BUF struct buf below = {0};
-	int folder = *path == '/' ? open_folder(path) : -1;
-	bool is_cgroup = folder >= 0 && faccessat(folder, "cgroup.procs", F_OK, 0) == 0;
-	if (!is_cgroup && cgroup_root(&below)) {
-		if (folder >= 0)
-			close(folder);
-		buf_printf(&below, "/%s", path + (*path == '/'));
-		folder = open_folder(below.data);
-		is_cgroup = folder >= 0 && faccessat(folder, "cgroup.procs", F_OK, 0) == 0;
-	}
-	if (is_cgroup)
-		return folder;
+	struct hierarchies hierarchies CLEANUP_HIERARCHIES;
+	CLEANUP_BUF struct buf chosen = {0};
+	struct err none = {0};
+	int folder = *path == '/' ? open_cgroup(path) : -1;
+	hierarchies_read(&hierarchies, "");
+	if (folder < 0)
+		folder = open_below(hierarchies_find(&hierarchies, ""), path);
 	if (folder >= 0)
-		close(folder);
-	return err_set(err, ERR_SYSTEM,
-		       "cgroup %s does not exist; use its directory in %s, or its path in /proc/PID/cgroup", path,
-		       below.size ? "the cgroup file system" : "/sys/fs/cgroup");
+		return folder;
+	int result = cgroup_choose("", path, &chosen, &none);
+	if (!result)
+		folder = open_cgroup(chosen.data);
+	if (folder >= 0)
+		return folder;
+	return result == ERR_USAGE ?
+		       err_set(err, ERR_USAGE, "%s", err_text(&none)) :
+		       err_set(err, ERR_SYSTEM,
+			       "cgroup %s does not exist; use its directory in the cgroup file system, its path in "
+			       "/proc/PID/cgroup, or a part of that",
+			       path);
 }
 
-static void add_listed(struct pid_list *list, int folder)
+static bool add_listed(void *context, const char *path, int folder)
 {
 	int fd = openat(folder, "cgroup.procs", O_RDONLY | O_CLOEXEC);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	int pid;
+	(void)path;
 	while (file && fscanf(file, "%d", &pid) == 1)
 		if (pid > 0 && pid != getpid()) /* 0: in another pid namespace */
-			add(list, pid);
+			add(context, pid);
 	if (file)
 		fclose(file);
-}
-
-static void add_below(struct pid_list *list, int folder, unsigned depth)
-{
-	add_listed(list, folder);
-	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* closedir() closes it */
-	DIR *entries = again < 0 ? NULL : fdopendir(again);
-	for (struct dirent *entry; entries && depth < CGROUP_DEPTH_MAX && (entry = readdir(entries));) {
-		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
-			continue;
-		int child = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (child < 0)
-			continue;
-		add_below(list, child, depth + 1);
-		close(child);
-	}
-	if (entries)
-		closedir(entries);
+	return true;
 }
 
 void find_cgroup_processes(struct pid_list *list, int folder)
 {
-	add_below(list, folder, 0);
+	cgroup_walk(folder, add_listed, list);
 }

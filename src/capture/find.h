@@ -30,8 +30,8 @@ void find_descendants(struct pid_list *list);
 int32_t find_parent(int32_t pid);
 
 /*
- * Opens the folder of a cgroup: a path of the file system, or one that begins at the root of the cgroup v2 hierarchy
- * as /proc/PID/cgroup has it. The descriptor, or an error.
+ * Opens the folder of a cgroup: a path of the file system, one that begins at the root of the cgroup v2 hierarchy as
+ * /proc/PID/cgroup has it, or a part of one that no other has. The descriptor, or an error.
  */
 int find_cgroup(const char *path, struct err *err);
 /* Adds the processes of a cgroup and of those below it. */
