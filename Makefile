@@ -82,7 +82,7 @@ WEB_JS := $(addprefix src/web/,core/data.js flame/state.js core/tree.js core/sea
 	flame/input.js flame/flame.js)
 WEB_CSS := src/web/flame/flame.css
 
-COMMANDS := record top fold flame diff report script doctor
+COMMANDS := record top fold flame diff report script doctor containers
 MAN_PAGES := $(BUILD)/man/wick.1 $(COMMANDS:%=$(BUILD)/man/wick-%.1)
 COMPLETIONS := $(BUILD)/completions/wick.bash $(BUILD)/completions/_wick
 

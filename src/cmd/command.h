@@ -110,7 +110,7 @@ struct command {
 extern const struct command *const commands[];
 
 extern const struct command command_record, command_top, command_fold, command_flame, command_diff, command_report,
-	command_script, command_doctor;
+	command_script, command_doctor, command_containers;
 
 /*
  * The row after `row` (NULL: the first) in the table `options` of a command, headings included; NULL after the last.

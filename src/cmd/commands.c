@@ -3,8 +3,8 @@
 #include "cmd/help.h"
 
 const struct command *const commands[] = {
-	&command_record, &command_top,    &command_fold,   &command_flame, &command_diff,
-	&command_report, &command_script, &command_doctor, &command_help,  NULL,
+	&command_record, &command_top,    &command_fold,       &command_flame, &command_diff, &command_report,
+	&command_script, &command_doctor, &command_containers, &command_help,  NULL,
 };
 
 const struct command *command_find(const char *name)

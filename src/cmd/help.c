@@ -182,8 +182,8 @@ static void write_overview(struct buf *out, int width)
 	add_wrapped(out, "a sampling profiler for Linux", 12, 0, columns);
 	buf_str(out, "\nUsage: wick COMMAND [options] [arguments]\n\nCommands:\n");
 	for (size_t i = 0; commands[i]; i++) {
-		buf_printf(out, "  %-8s  ", commands[i]->name);
-		add_wrapped(out, commands[i]->summary, 12, 12, columns);
+		buf_printf(out, "  %-10s  ", commands[i]->name);
+		add_wrapped(out, commands[i]->summary, 14, 14, columns);
 	}
 	buf_str(out, "\nFirst steps:\n"
 		     "  wick record -- ./program              record a command, draw a flame graph\n"

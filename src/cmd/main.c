@@ -109,7 +109,7 @@ static int run_without_command(void)
 	CLEANUP_BUF struct buf text = {0};
 	buf_str(&text, "usage: wick COMMAND [options] [arguments]\n\n");
 	for (size_t i = 0; commands[i]; i++)
-		buf_printf(&text, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+		buf_printf(&text, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
 	buf_str(&text, "\nSee wick help for more.\n");
 	(void)!write(STDERR_FILENO, text.data, text.size);
 	return EXIT_USAGE;

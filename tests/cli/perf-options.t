@@ -53,7 +53,7 @@ spelling, and exit code 2.
   wick: record: --delay must be a time such as 500, 500ms or 2s, not '-1' (see wick record --help)
   [2]
   $ wick record -F 99
-  wick: record: no target; use -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a (see wick record --help)
+  wick: record: no target; use -- COMMAND, -p PID, -n NAME, -u USER, --container NAME or -a (see wick record --help)
   [2]
   $ wick record -p 1 -a -- sleep 1
   wick: record: --pid and --all cannot be used together (see wick record --help)
@@ -152,7 +152,7 @@ Options of perf are not listed with wick's, but are in the man page.
   $ wick help --man record | grep -c -A1 'proc\\-map\\-timeout'
   1
   $ wick help --man record >page && grep -c '^.BR wick' page && grep -c 'switch\\-output' page
-  8
+  9
   0
   [1]
 

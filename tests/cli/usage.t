@@ -7,15 +7,16 @@ Without a command there is a short help, on standard error.
   $ wick
   usage: wick COMMAND [options] [arguments]
   
-    record    Record a command or processes and draw a flame graph
-    top       Show the functions that use the CPU now
-    fold      Convert stacks to folded lines with counts
-    flame     Draw an interactive flame graph (SVG)
-    diff      Show what changed between two profiles
-    report    Show where the time goes: functions, call trees, threads
-    script    Print each sample as text, like perf script
-    doctor    Check what this system allows, and how to allow more
-    help      Show the commands, or the options of a command
+    record      Record a command or processes and draw a flame graph
+    top         Show the functions that use the CPU now
+    fold        Convert stacks to folded lines with counts
+    flame       Draw an interactive flame graph (SVG)
+    diff        Show what changed between two profiles
+    report      Show where the time goes: functions, call trees, threads
+    script      Print each sample as text, like perf script
+    doctor      Check what this system allows, and how to allow more
+    containers  List the containers that run, for wick record --container
+    help        Show the commands, or the options of a command
   
   See wick help for more.
   [2]
@@ -26,21 +27,22 @@ Without a command there is a short help, on standard error.
   wick 0.1.0
 
   $ wick help >a; wick --help >b; wick -h >c; test -s a && cmp a b && cmp b c
-  $ wick help | head -n 14
+  $ wick help | head -n 15
   wick 0.1.0: a sampling profiler for Linux
   
   Usage: wick COMMAND [options] [arguments]
   
   Commands:
-    record    Record a command or processes and draw a flame graph
-    top       Show the functions that use the CPU now
-    fold      Convert stacks to folded lines with counts
-    flame     Draw an interactive flame graph (SVG)
-    diff      Show what changed between two profiles
-    report    Show where the time goes: functions, call trees, threads
-    script    Print each sample as text, like perf script
-    doctor    Check what this system allows, and how to allow more
-    help      Show the commands, or the options of a command
+    record      Record a command or processes and draw a flame graph
+    top         Show the functions that use the CPU now
+    fold        Convert stacks to folded lines with counts
+    flame       Draw an interactive flame graph (SVG)
+    diff        Show what changed between two profiles
+    report      Show where the time goes: functions, call trees, threads
+    script      Print each sample as text, like perf script
+    doctor      Check what this system allows, and how to allow more
+    containers  List the containers that run, for wick record --container
+    help        Show the commands, or the options of a command
 
 Every command has help with options, examples and exit codes, in two ways.
 

@@ -333,6 +333,7 @@ int record_main(struct record_run *run, int argc, char **argv)
 	record_options_release(&run->options);
 	buf_release(&run->pids);
 	buf_release(&run->tids);
+	buf_release(&run->cgroup);
 	buf_release(&run->title);
 	for (size_t i = 0; i < RECORD_ENVIRONMENT_MAX; i++)
 		buf_release(&run->environment_texts[i]);

@@ -39,6 +39,7 @@ struct record_run {
 	struct option_list command;
 	char **command_line; /* all of it */
 	struct buf pids, tids, title;
+	struct buf cgroup; /* directory of --container or --unit */
 	struct buf environment_texts[RECORD_ENVIRONMENT_MAX];
 	char *environment[RECORD_ENVIRONMENT_MAX + 1]; /* for the command: pointers to the texts, ended by NULL */
 	size_t environment_count;

@@ -50,8 +50,15 @@ const struct option_row record_rows[] = {
 	{TEXT("user", user, "USER"), .letter = 'u',
 	 .help = "Processes of this user (name or ID). With --name, only processes that match both."},
 	{TEXT("cgroup", capture.cgroup, "PATH"), .letter = 'G',
-	 .help = "All processes in this cgroup, including later ones. PATH is its directory, or the path in "
-		 "/proc/PID/cgroup."},
+	 .help = "All processes in this cgroup, including later ones. PATH is its directory, the path in "
+		 "/proc/PID/cgroup, or any part of the path that only one cgroup has."},
+	{TEXT("container", container, "NAME"),
+	 .help = "All processes in this container. NAME is its name, ID, image, a label KEY=VALUE, or a unique "
+		 "beginning of its name or ID. wick containers lists them."},
+	{TEXT("unit", unit, "UNIT"), .help = "All processes of a systemd unit: nginx.service, or nginx."},
+	{TEXT("host-root", host_root, "DIR"), .initial = "", .initial_described = true,
+	 .help = "With --container and --unit, if wick runs in a container: the directory where the file system of "
+		 "the host is mounted. Default: /."},
 	{.name = "all",
 	 .letter = 'a',
 	 .type = OPTION_FLAG,

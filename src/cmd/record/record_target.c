@@ -1,5 +1,7 @@
 /* Builds the target of `wick record` from its options and arguments. */
+#include "base/text.h"
 #include "cmd/record/record.h"
+#include "container/container.h"
 #include "system/denied.h"
 #include "system/limits.h"
 
@@ -41,6 +43,8 @@ static int check_one_kind(const struct record_run *run)
 		{options->pids.count || options->tids.count, "--pid"},
 		{options->names.count || options->user, options->names.count ? "--name" : "--user"},
 		{options->capture.cgroup, "--cgroup"},
+		{options->container, "--container"},
+		{options->unit, "--unit"},
 		{options->capture.whole_system, "--all"},
 	};
 	const char *first = NULL;
@@ -54,7 +58,7 @@ static int check_one_kind(const struct record_run *run)
 		return PROCEED;
 	if (!first)
 		return say_usage(run->called_as,
-				 "no target; use -- COMMAND, -p PID, -n NAME, -u USER, --cgroup PATH or -a");
+				 "no target; use -- COMMAND, -p PID, -n NAME, -u USER, --container NAME or -a");
 	return PROCEED;
 }
 
@@ -70,12 +74,37 @@ static int choose_system(struct record_run *run)
 	return EXIT_FAILED;
 }
 
+/* A container, a pod or a unit is the cgroup that it is in. */
+static int find_container(struct record_run *run)
+{
+	const struct record_options *options = &run->options;
+	struct containers containers CLEANUP_CONTAINERS = {0};
+	struct err err = {0};
+	if (options->unit && cgroup_choose_unit(options->host_root, options->unit, &run->cgroup, &err))
+		return say_failure(&err);
+	if (options->container) {
+		containers_list(&containers, options->host_root);
+		const struct container *container = containers_choose(&containers, options->container, &err);
+		if (!container)
+			return say_failure(&err);
+		buf_str(&run->cgroup, container->directory);
+		buf_str(&run->title, "container ");
+		container_title(container, &run->title);
+		text_one_line(run->title.data, run->title.size);
+	}
+	run->options.capture.cgroup = run->cgroup.data;
+	return PROCEED;
+}
+
 static void make_title(struct record_run *run)
 {
 	const struct record_options *options = &run->options;
 	struct buf *title = &run->title;
 	if (options->capture.whole_system) {
 		buf_str(title, "whole system");
+	} else if (options->unit) {
+		buf_printf(title, "unit %s", options->unit);
+	} else if (options->container) { /* it has its title */
 	} else if (options->capture.cgroup) {
 		buf_printf(title, "cgroup %s", options->capture.cgroup);
 	} else if (options->names.count || options->user) {
@@ -99,7 +128,7 @@ int record_choose_target(struct record_run *run)
 	join(&run->pids, &options->pids, ",");
 	join(&run->tids, &options->tids, ",");
 	bool some = run->command.count || options->pids.count || options->tids.count || options->names.count ||
-		    options->user || options->capture.cgroup;
+		    options->user || options->capture.cgroup || options->container || options->unit;
 	if (options->preset == PRESET_SYSTEM)
 		options->capture.whole_system = true;
 	if (options->capture.cpus && !some)
@@ -109,6 +138,8 @@ int record_choose_target(struct record_run *run)
 		code = check_one_kind(run);
 	if (code == PROCEED && options->user)
 		code = find_user(run);
+	if (code == PROCEED && (options->container || options->unit))
+		code = find_container(run);
 	if (code == PROCEED)
 		make_title(run);
 	return code;
