@@ -72,6 +72,8 @@ uint32_t elf_crc(const struct elf_file *elf);
 
 /* Address in the file's own (virtual) address space of a byte at a file offset, by the PT_LOAD segments. */
 bool elf_address_of_offset(const struct elf_file *elf, uint64_t offset, uint64_t *ret_address);
+/* The other way round, for code. */
+bool elf_offset_of_address(const struct elf_file *elf, uint64_t address, uint64_t *ret_offset);
 
 /*
  * What to add to a file offset to get an address, anywhere in an executable mapping of `size` bytes at `offset`. Where

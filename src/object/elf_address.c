@@ -33,6 +33,19 @@ bool elf_address_of_offset(const struct elf_file *elf, uint64_t offset, uint64_t
 	return false;
 }
 
+bool elf_offset_of_address(const struct elf_file *elf, uint64_t address, uint64_t *ret_offset)
+{
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const Elf64_Phdr *segment = &elf->segments[i];
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || address < segment->p_vaddr ||
+		    address - segment->p_vaddr >= segment->p_filesz)
+			continue;
+		*ret_offset = segment->p_offset + (address - segment->p_vaddr);
+		return true;
+	}
+	return false;
+}
+
 /* How many bytes of `size` at `offset` of the file belong to the segment. */
 static uint64_t bytes_of_segment(const Elf64_Phdr *segment, uint64_t offset, uint64_t size)
 {

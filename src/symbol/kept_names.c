@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#define VERSION 2 /* 1 had names without parameters */
+#define VERSION 3 /* 1 had names without parameters, 2 addresses instead of offsets in the file */
 
 struct head {
 	uint32_t version, entry_count, frame_count, text_size;
