@@ -22,8 +22,27 @@ struct report_options {
 };
 INPUT_FIRST(struct report_options);
 
-static const char *const by_choices[] = {"function", "module", "thread", "comm", "process", "cpu", "cgroup",
-					 "gil",      "symbol", "dso",    "tid",  "pid",     NULL};
+static const char *const by_choices[] = {"function", "module",    "thread", "comm", "process", "cpu",
+					 "cgroup",   "container", "pod",    "unit", "gil",     "symbol",
+					 "dso",      "tid",       "pid",    NULL};
+/* What tables are called: those by labels of recordings, then the others. */
+static const struct {
+	const char *by, *kind, *heading;
+} kinds[] = {
+	{LABEL_CPU, "cpus", "CPU"},
+	{LABEL_CGROUP, "cgroups", "Cgroup"},
+	{LABEL_CONTAINER, "containers", "Container"},
+	{LABEL_POD, "pods", "Pod"},
+	{LABEL_UNIT, "units", "Unit"},
+	{LABEL_GIL, "gil", "gil"},
+#define LABEL_KINDS 6
+	{"thread", "threads", "Thread"},
+	{"process", "processes", "Process"},
+	{"comm", "comms", "Thread name"},
+	{"module", "modules", "Module"},
+	{"function", "functions", "Function"},
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
 #define LABELS_LISTED 20 /* in a message */
 static const char *const sort_choices[] = {"self", "total", "name", NULL};
 
@@ -36,10 +55,10 @@ static const struct option_row report_rows[] = {
 	 .argument = "WHAT",
 	 .choices = by_choices,
 	 .help = "Group samples by WHAT. Default: function. thread: comm-pid/tid, as far as known. comm: threads "
-		 "with the same name. cpu, cgroup and gil: perf.data only. gil: whether threads of Python held "
-		 "the global interpreter lock. symbol, dso, tid and pid are synonyms of function, module, thread and "
-		 "process. Any other WHAT is the key of a label that the samples have. In folded stacks the outermost "
-		 "frame is used as the thread."},
+		 "with the same name. cpu, cgroup, container, pod, unit (of systemd) and gil: perf.data only. gil: "
+		 "whether threads of Python held the global interpreter lock. symbol, dso, tid and pid are synonyms "
+		 "of function, module, thread and process. Any other WHAT is the key of a label that the samples "
+		 "have. In folded stacks the outermost frame is used as the thread."},
 	{.name = "header",
 	 .type = OPTION_FLAG,
 	 .offset = FIELD(header),
@@ -287,17 +306,25 @@ static int settle_call_graph(struct report_options *options)
 	return PROCEED;
 }
 
+static size_t kind_of(const char *by)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (is(by, kinds[i].by))
+			return i;
+	return KINDS;
+}
+
 /* Which labels the samples need. Whether they have another one is only known when they are read. */
 static void settle_label(struct report_options *options)
 {
-	bool cpu = is(options->by, LABEL_CPU), cgroup = is(options->by, LABEL_CGROUP);
-	bool gil = is(options->by, LABEL_GIL), other = true;
+	struct input_options *input = &options->input;
+	bool other = true;
 	for (const char *const *choice = by_choices; *choice; choice++)
 		other = other && !is(options->by, *choice);
-	options->by_label = cpu || cgroup || gil || other;
-	options->input.label_cpu = cpu || other;
-	options->input.label_cgroup = cgroup || other;
-	options->input.label_gil = gil || other;
+	options->by_label = other || kind_of(options->by) < LABEL_KINDS;
+	input->label_cpu = other || is(options->by, LABEL_CPU);
+	input->label_gil = other || is(options->by, LABEL_GIL);
+	input->label_cgroup = other || (options->by_label && !input->label_cpu && !input->label_gil);
 }
 
 /* Settles what depends on several options. PROCEED, or the exit code. */
@@ -423,22 +450,9 @@ static void fill_table(struct run *run, struct function_table *table, struct cal
 		function_table_threads(table, profile, report->value, by_process);
 	else
 		fill_from_tree(run, table, tree);
-	report->kind = is(by, "cpu")    ? "cpus" :
-		       is(by, "cgroup") ? "cgroups" :
-		       by_thread        ? "threads" :
-		       by_process       ? "processes" :
-		       by_label         ? by :
-		       by_comm          ? "comms" :
-		       is(by, "module") ? "modules" :
-					  "functions";
-	report->heading = is(by, "cpu")    ? "CPU" :
-			  is(by, "cgroup") ? "Cgroup" :
-			  by_thread        ? "Thread" :
-			  by_process       ? "Process" :
-			  by_label         ? by :
-			  by_comm          ? "Thread name" :
-			  is(by, "module") ? "Module" :
-					     "Function";
+	size_t kind = kind_of(by);
+	report->kind = kind < KINDS ? kinds[kind].kind : by;
+	report->heading = kind < KINDS ? kinds[kind].heading : by;
 }
 
 /* Rows are in their order: those that are omitted are the last. A table has at least one. */
@@ -501,7 +515,7 @@ static int check_label(const struct run *run)
 {
 	const struct profile *profile = &run->profile;
 	const char *by = run->options.by;
-	if (!run->options.by_label || is(by, LABEL_CPU) || is(by, LABEL_CGROUP) || is(by, LABEL_GIL))
+	if (!run->options.by_label || kind_of(by) < LABEL_KINDS)
 		return PROCEED;
 	str_id *keys CLEANUP_FREE = NULL;
 	size_t count = label_sets_keys(&profile->label_sets, &profile->strings, &keys);

@@ -7,6 +7,11 @@
 #include "process/process.h"
 
 /* One sample, with what the collector knows about it. Its arrays follow it in the buffer, but see `stack_lasts`. */
+/* Labels of samples in a cgroup; "": none. */
+struct batch_cgroup {
+	const char *path, *container, *pod, *unit;
+};
+
 struct batch_sample {
 	/*
 	 * Without branches, raw bytes, interrupt registers and waker. `count` is not 0, `since` is set. Its pointers
@@ -21,7 +26,7 @@ struct batch_sample {
 	uint32_t chain_max; /* addresses a chain may have; 0: the event records none */
 	int64_t weight; /* of all `event.count` */
 	uint64_t monotonic; /* the time by CLOCK_MONOTONIC; UINT64_MAX: not known */
-	const char *cgroup_label; /* its path, stays as long as the collector; NULL: the sample gets no such label */
+	const struct batch_cgroup *cgroup; /* stays as long as the collector; NULL: no such labels */
 	bool has_waker; /* the next sample in the batch is of the thread that ended the wait of this one */
 };
 

@@ -109,6 +109,7 @@ void collector_free(struct collector *collector)
 	free(collector->workers);
 	free(collector->build_ids);
 	free(collector->cgroups);
+	arena_release(&collector->cgroup_labels);
 	free(collector->chain);
 	free(collector->sources);
 	free(collector);
@@ -197,43 +198,38 @@ static void *work(void *context)
 
 /* --- the sink --- */
 
-/* Of one that no record names, as of a cgroup that was gone too soon: its id. NULL if the sample has none. */
-static const char *cgroup_name(struct collector *collector, uint64_t id)
-{
-	char text[40];
-	struct strpool *strings = &collector->processes.strings;
-	for (size_t i = collector->cgroup_count; i-- > 0;)
-		if (collector->cgroups[i].id == id)
-			return strpool_text(strings, collector->cgroups[i].path);
-	if (!id)
-		return NULL;
-	snprintf(text, sizeof text, "cgroup ID %llu", (unsigned long long)id);
-	return strpool_text(strings, strpool_add(strings, text, strlen(text)));
-}
-
-static const char *cgroup_label(struct collector *collector, const struct event_sample *event)
-{
-	return collector->options.label_cgroup ? cgroup_name(collector, event->cgroup) : NULL;
-}
-
 static bool cgroup_fits(struct collector *collector, uint64_t id)
 {
 	const char *const *patterns = collector->options.filter.cgroups;
-	const char *name = patterns ? cgroup_name(collector, id) : NULL;
-	return !patterns || match_text(patterns, name ? name : "unknown");
+	const struct batch_cgroup *cgroup = patterns ? collector_cgroup(collector, id) : NULL;
+	return !patterns || match_text(patterns, cgroup ? cgroup->path : "unknown");
 }
 
 /* The value of a label that tally_add() would give to the sample; "" without. */
 static const char *label_value(struct collector *collector, const struct event_sample *event, const char *key,
 			       char room[static 16])
 {
-	const char *cgroup = strcmp(key, LABEL_CGROUP) == 0 ? cgroup_name(collector, event->cgroup) : NULL;
+	static const struct {
+		const char *key;
+		size_t offset;
+	} of_cgroup[] = {
+		{LABEL_CGROUP, offsetof(struct batch_cgroup, path)},
+		{LABEL_CONTAINER, offsetof(struct batch_cgroup, container)},
+		{LABEL_POD, offsetof(struct batch_cgroup, pod)},
+		{LABEL_UNIT, offsetof(struct batch_cgroup, unit)},
+	};
 	room[0] = '\0';
 	if (!strcmp(key, LABEL_GIL))
 		return gil_label(event->gil);
 	if (!strcmp(key, LABEL_CPU) && event->cpu != UINT32_MAX)
 		snprintf(room, 16, "%u", event->cpu);
-	return cgroup ? cgroup : room;
+	for (size_t i = 0; i < sizeof of_cgroup / sizeof *of_cgroup; i++) {
+		const struct batch_cgroup *cgroup =
+			strcmp(key, of_cgroup[i].key) == 0 ? collector_cgroup(collector, event->cgroup) : NULL;
+		if (cgroup)
+			return *(const char *const *)((const char *)cgroup + of_cgroup[i].offset);
+	}
+	return room;
 }
 
 static bool labels_fit(struct collector *collector, const struct event_sample *event)
@@ -341,7 +337,7 @@ static void add_to_batch(struct collector *collector, const struct event_sample 
 					       processes_kernel_maps(&collector->processes));
 	added->comm = comm;
 	added->event_name = strpool_text(&collector->processes.strings, source->name);
-	added->cgroup_label = cgroup_label(collector, event);
+	added->cgroup = collector->options.label_cgroup ? collector_cgroup(collector, event->cgroup) : NULL;
 	added->unit = source->unit ? source->unit : "";
 	added->event_columns = collector->source_columns;
 	added->chain_max = source->chain_max;
@@ -465,16 +461,6 @@ static int take_ksymbol(struct collector *collector, const struct event_ksymbol 
 	return 0;
 }
 
-static int take_cgroup(struct collector *collector, const struct event_cgroup *cgroup)
-{
-	MEM_ROOM(collector->cgroups, collector->cgroup_count, collector->cgroup_capacity);
-	collector->cgroups[collector->cgroup_count++] = (struct cgroup){
-		.id = cgroup->id,
-		.path = strpool_add(&collector->processes.strings, cgroup->path, strlen(cgroup->path)),
-	};
-	return 0;
-}
-
 static int take(void *context, const struct event *event)
 {
 	switch (event->type) {
@@ -495,7 +481,7 @@ static int take(void *context, const struct event *event)
 	case EVENT_KSYMBOL:
 		return take_ksymbol(context, event->ksymbol);
 	case EVENT_CGROUP:
-		return take_cgroup(context, event->cgroup);
+		return collector_take_cgroup(context, event->cgroup);
 	case EVENT_SWITCH:
 	case EVENT_ASLEEP:
 		break;

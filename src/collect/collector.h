@@ -27,8 +27,16 @@ struct known_build_id {
 
 struct cgroup {
 	uint64_t id;
-	str_id path;
+	const struct batch_cgroup *labels;
 };
+
+struct collector;
+
+/* --- collect_cgroups.c --- */
+
+/* Of one that no record names, as of a cgroup that was gone too soon, the id is the path. NULL: the sample has none. */
+const struct batch_cgroup *collector_cgroup(struct collector *collector, uint64_t id);
+int collector_take_cgroup(struct collector *collector, const struct event_cgroup *cgroup);
 
 struct collector {
 	struct collect_options options;
@@ -44,6 +52,7 @@ struct collector {
 	size_t build_id_count, build_id_capacity;
 	struct cgroup *cgroups;
 	size_t cgroup_count, cgroup_capacity;
+	struct arena cgroup_labels;
 	struct batch_queue *queue;
 	struct batch *filling;
 	struct worker *workers;

@@ -117,19 +117,24 @@ static label_set_id labels_of(struct tally *tally, const struct batch_sample *sa
 {
 	uint32_t cpu = tally->label_cpu ? sample->event.cpu : UINT32_MAX;
 	enum event_gil gil = tally->label_gil ? sample->event.gil : GIL_UNKNOWN;
-	if (tally->cpu == cpu && tally->gil == gil && tally->cgroup_label == sample->cgroup_label)
+	if (tally->cpu == cpu && tally->gil == gil && tally->cgroup == sample->cgroup)
 		return tally->labels;
 	char number[16] = "";
 	if (cpu != UINT32_MAX)
 		snprintf(number, sizeof number, "%u", cpu);
+	static const struct batch_cgroup none = {"", "", "", ""};
+	const struct batch_cgroup *cgroup = sample->cgroup ? sample->cgroup : &none;
 	struct label labels[] = {
 		{text_id(tally, LABEL_CPU), text_id(tally, number)},
-		{text_id(tally, LABEL_CGROUP), text_id(tally, sample->cgroup_label ? sample->cgroup_label : "")},
+		{text_id(tally, LABEL_CGROUP), text_id(tally, cgroup->path)},
+		{text_id(tally, LABEL_CONTAINER), text_id(tally, cgroup->container)},
+		{text_id(tally, LABEL_POD), text_id(tally, cgroup->pod)},
+		{text_id(tally, LABEL_UNIT), text_id(tally, cgroup->unit)},
 		{text_id(tally, LABEL_GIL), text_id(tally, gil_label(gil))},
 	};
 	tally->cpu = cpu;
 	tally->gil = gil;
-	tally->cgroup_label = sample->cgroup_label;
+	tally->cgroup = sample->cgroup;
 	tally->labels = trace_label_set(&tally->trace, labels, sizeof labels / sizeof *labels);
 	return tally->labels;
 }

@@ -29,7 +29,7 @@ struct tally {
 	value_id value;
 	uint32_t cpu; /* of its labels */
 	enum event_gil gil;
-	const char *cgroup_label;
+	const struct batch_cgroup *cgroup;
 	label_set_id labels;
 };
 

@@ -1,6 +1,8 @@
 /* Reads cpu.stat, cpu.max, cpu.pressure, and what they are called in version 1. */
 #include "container/cgroup_cpu.h"
 
+#include "base/clock.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -57,10 +59,23 @@ static bool read_limit(const struct hierarchies *hierarchies, const char *path, 
 	return true;
 }
 
+/* The eighth number of the first line, in ticks of all CPUs. */
+static uint64_t read_stolen(void)
+{
+	unsigned long long ticks = 0;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN), second = sysconf(_SC_CLK_TCK);
+	FILE *file = fopen("/proc/stat", "re");
+	if (!file || cpus <= 0 || second <= 0 || fscanf(file, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
+		ticks = 0;
+	if (file)
+		fclose(file);
+	return ticks * (1000000000ull / (uint64_t)(second > 0 ? second : 1)) / (uint64_t)(cpus > 0 ? cpus : 1);
+}
+
 struct cgroup_cpu cgroup_cpu_read(const struct hierarchies *hierarchies, const char *path)
 {
 	char text[1024];
-	struct cgroup_cpu cpu = {0};
+	struct cgroup_cpu cpu = {.time = clock_now()};
 	struct buf at CLEANUP_BUF = {0};
 	read_text(hierarchies_find(hierarchies, ""), path, "cpu.stat", text, sizeof text);
 	cpu.usage = number(text, "usage_usec ") * 1000;
@@ -68,6 +83,7 @@ struct cgroup_cpu cgroup_cpu_read(const struct hierarchies *hierarchies, const c
 	cpu.usage = cpu.usage ? cpu.usage : number(text, "");
 	read_text(hierarchies_find(hierarchies, ""), path, "cpu.pressure", text, sizeof text);
 	cpu.pressure = !strncmp(text, "some ", 5) ? number(text, "total=") * 1000 : 0;
+	cpu.stolen = read_stolen();
 	buf_str(&at, path);
 	while (!read_limit(hierarchies, at.data, &cpu) && at.size > 1) {
 		at.size = (size_t)(strrchr(at.data, '/') - at.data);
@@ -84,11 +100,51 @@ static uint64_t since(uint64_t now, uint64_t before)
 struct cgroup_cpu cgroup_cpu_since(const struct cgroup_cpu *now, const struct cgroup_cpu *before)
 {
 	return (struct cgroup_cpu){
+		.time = since(now->time, before->time),
 		.usage = since(now->usage, before->usage),
 		.limit = now->limit,
 		.periods = since(now->periods, before->periods),
 		.throttled_periods = since(now->throttled_periods, before->throttled_periods),
 		.throttled = since(now->throttled, before->throttled),
 		.pressure = since(now->pressure, before->pressure),
+		.stolen = since(now->stolen, before->stolen),
 	};
+}
+
+/* --- text --- */
+
+static const struct {
+	const char *name;
+	size_t offset;
+} fields[] = {
+	{"time", offsetof(struct cgroup_cpu, time)},
+	{"usage", offsetof(struct cgroup_cpu, usage)},
+	{"periods", offsetof(struct cgroup_cpu, periods)},
+	{"throttled_periods", offsetof(struct cgroup_cpu, throttled_periods)},
+	{"throttled", offsetof(struct cgroup_cpu, throttled)},
+	{"pressure", offsetof(struct cgroup_cpu, pressure)},
+	{"stolen", offsetof(struct cgroup_cpu, stolen)},
+};
+#define FIELDS (sizeof fields / sizeof *fields)
+
+void cgroup_cpu_write(const struct cgroup_cpu *cpu, struct buf *out)
+{
+	buf_printf(out, "cpu.limit=%.3f", cpu->limit);
+	for (size_t i = 0; i < FIELDS; i++)
+		buf_printf(out, "\tcpu.%s=%llu", fields[i].name,
+			   (unsigned long long)*(const uint64_t *)((const char *)cpu + fields[i].offset));
+}
+
+bool cgroup_cpu_parse(struct cgroup_cpu *cpu, const char *text)
+{
+	char name[32];
+	unsigned long long value;
+	*cpu = (struct cgroup_cpu){0};
+	if (sscanf(text, "cpu.limit=%lf", &cpu->limit) != 1 || !(cpu->limit >= 0 && cpu->limit < 1e6))
+		return false;
+	for (const char *at = strchr(text, '\t'); at; at = strchr(at + 1, '\t'))
+		for (size_t i = 0; i < FIELDS; i++)
+			if (sscanf(at + 1, "cpu.%31[a-z_]=%llu", name, &value) == 2 && !strcmp(name, fields[i].name))
+				memcpy((char *)cpu + fields[i].offset, &value, sizeof value);
+	return true;
 }

@@ -144,9 +144,14 @@ struct event_ksymbol {
 	const char *name;
 };
 
+/*
+ * The path of a cgroup, or in another record what else is known about it. Other tools ignore that one, since they know
+ * the id already. One of the two is NULL.
+ */
 struct event_cgroup {
 	uint64_t time, id;
-	const char *path;
+	const char *path; /* begins with "/" */
+	const char *names; /* as in container/cgroup_names.h and cgroup_cpu.h */
 };
 
 struct event_switch {

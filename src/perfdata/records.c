@@ -282,10 +282,14 @@ static int deliver_ksymbol(struct perfdata *data, const struct record *record, c
 
 static int deliver_cgroup(struct perfdata *data, const struct record *record, const struct trailer *trailer)
 {
-	struct event_cgroup cgroup = {.time = trailer->time, .path = text_at(record, 1)};
-	if (!cgroup.path)
+	const char *text = text_at(record, 1);
+	if (!text)
 		return malformed(data);
-	cgroup.id = record->body[0];
+	struct event_cgroup cgroup = {.time = trailer->time, .id = record->body[0]};
+	if (strchr(text, '=') && *text != '/')
+		cgroup.names = text;
+	else
+		cgroup.path = text;
 	return sink_cgroup(data->sink, &cgroup);
 }
 

@@ -264,7 +264,7 @@ static int take_cgroup(struct perfdata_writer *writer, const struct event_cgroup
 {
 	struct buf *out = record_begin(writer, PERF_RECORD_CGROUP, 0);
 	put64(out, cgroup->id);
-	put_text(out, cgroup->path);
+	put_text(out, cgroup->path ? cgroup->path : cgroup->names);
 	return record_end_with_trailer(writer, -1, -1, cgroup->time, 0);
 }
 

@@ -7,6 +7,7 @@
 #define COVERAGE_MIN 0.9 /* of the CPU time; less is a warning */
 #define COVERAGE_USER_MIN 0.5 /* where the kernel's part is not sampled */
 #define DUE_MIN 400 /* samples, of which three standard errors are 15 % at most */
+#define MENTIONED_MIN 0.01 /* of the time */
 #define RATE_MIN 100 /* samples from which the CPUs used are estimated if the CPU time is not known */
 
 void extent_add(struct extent *extent, const struct extent *from)
@@ -18,6 +19,13 @@ void extent_add(struct extent *extent, const struct extent *from)
 	extent->sampled += from->sampled;
 	extent->samples += from->samples;
 	extent->user_only |= from->user_only;
+	extent->cpu_limit = from->cpu_limit > extent->cpu_limit ? from->cpu_limit : extent->cpu_limit;
+	extent->watched += from->watched;
+	extent->periods += from->periods;
+	extent->throttled_periods += from->throttled_periods;
+	extent->throttled += from->throttled;
+	extent->pressure += from->pressure;
+	extent->stolen += from->stolen;
 }
 
 static void separate(struct buf *out)
@@ -67,14 +75,52 @@ void extent_cpu_text(const struct extent *extent, struct buf *out)
 			   100 * extent_coverage(extent));
 }
 
+/* Throttled time of several CPUs is added up, and may be longer than the recording. */
+static void add_throttled(const struct extent *extent, double watched, struct buf *out)
+{
+	double share = (double)extent->throttled / watched;
+	if (!extent->throttled_periods || extent->cpu_limit <= 0)
+		return;
+	if (share >= MENTIONED_MIN && share <= 1)
+		buf_printf(out, "throttled %.0f %% of the time", 100 * share);
+	else
+		buf_printf(out, "throttled in %.0f %% of the periods",
+			   100 * (double)extent->throttled_periods /
+				   (double)(extent->periods ? extent->periods : extent->throttled_periods));
+	buf_printf(out, " by its CPU limit of %g CPUs", extent->cpu_limit);
+}
+
+static void add_share(struct buf *out, const char *what, uint64_t part, double watched)
+{
+	if ((double)part < MENTIONED_MIN * watched)
+		return;
+	separate(out);
+	buf_printf(out, "%s %.0f %% of the time", what, 100 * (double)part / watched);
+}
+
+void extent_limits_text(const struct extent *extent, struct buf *out)
+{
+	struct buf text CLEANUP_BUF = {0};
+	double watched = (double)extent->watched;
+	if (!extent->watched)
+		return;
+	add_throttled(extent, watched, &text);
+	add_share(&text, "waited for a CPU", extent->pressure, watched);
+	add_share(&text, "the host used the CPUs", extent->stolen, watched);
+	buf_add(out, text.data ? text.data : "", text.size);
+}
+
 void extent_line(const struct extent *extent, struct buf *out)
 {
-	struct buf cpu CLEANUP_BUF = {0}, line CLEANUP_BUF = {0};
-	extent_time_text(extent, &line);
-	extent_cpu_text(extent, &cpu);
-	if (line.size && cpu.size)
-		buf_str(&line, " · ");
-	buf_add(&line, cpu.data ? cpu.data : "", cpu.size);
+	static void (*const parts[])(const struct extent *, struct buf *) = {extent_time_text, extent_cpu_text,
+									     extent_limits_text};
+	struct buf line CLEANUP_BUF = {0};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		struct buf part CLEANUP_BUF = {0};
+		parts[i](extent, &part);
+		if (part.size)
+			buf_printf(&line, "%s%s", line.size ? " · " : "", part.data);
+	}
 	buf_add(out, line.data ? line.data : "", line.size);
 }
 

@@ -17,6 +17,13 @@ struct extent {
 	uint64_t sampled; /* nanoseconds that the samples of a clock stand for */
 	uint64_t samples; /* of the clock */
 	bool user_only; /* the clock does not sample the kernel */
+	/* Of a cgroup: */
+	double cpu_limit; /* CPUs that it may use; 0: as many as there are, or not known */
+	uint64_t watched; /* nanoseconds that the following are of */
+	uint64_t periods, throttled_periods; /* in which the limit applies, and those in which it was reached */
+	uint64_t throttled; /* nanoseconds that it was not allowed to run, added up over CPUs */
+	uint64_t pressure; /* nanoseconds in which one of its threads waited for a CPU */
+	uint64_t stolen; /* nanoseconds that the host of the virtual machine took, on average of the CPUs */
 };
 
 /* One recording after the other. */
@@ -25,7 +32,9 @@ void extent_add(struct extent *extent, const struct extent *from);
 void extent_time_text(const struct extent *extent, struct buf *out);
 /* "CPU time 2.19 s, sampled 2.15 s (98 %)"; nothing where the CPU time is not known. */
 void extent_cpu_text(const struct extent *extent, struct buf *out);
-/* Both in one line, separated by " · ". */
+/* "throttled 41 % of the time by its CPU limit of 0.5 CPUs, …": why a cgroup did not run; nothing if nothing did it. */
+void extent_limits_text(const struct extent *extent, struct buf *out);
+/* All in one line, separated by " · ". */
 void extent_line(const struct extent *extent, struct buf *out);
 /* The share of the CPU time that the samples stand for. The CPU time must be known. */
 double extent_coverage(const struct extent *extent);

@@ -15,6 +15,9 @@ typedef uint32_t label_set_id;
 /* Keys that wick itself sets. */
 #define LABEL_CPU "cpu" /* number, in decimal */
 #define LABEL_CGROUP "cgroup" /* path, from the root of the hierarchy */
+#define LABEL_CONTAINER "container" /* name, with its pod, or the beginning of its id */
+#define LABEL_POD "pod" /* name, with its namespace, or its id */
+#define LABEL_UNIT "unit" /* of systemd */
 #define LABEL_GIL "gil" /* of threads that executed Python: see gil_label() in collect/tally.h */
 
 struct label {

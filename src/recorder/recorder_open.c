@@ -98,6 +98,7 @@ static int choose_cgroup(struct recorder *recorder, const struct capture_limits 
 	int folder = find_cgroup(recorder->options.cgroup, err);
 	if (folder < 0)
 		return folder;
+	cgroup_use_open(&recorder->cgroup_use, folder);
 	bool allowed = limits->whole_system;
 	struct system system = system_this();
 	bool by_kernel = allowed && can_open(folder, recorder->target.cpus[0], PERF_FLAG_PID_CGROUP);
@@ -493,6 +494,8 @@ void recorder_close(struct recorder *recorder)
 	target_release(&recorder->target);
 	build_ids_free(recorder->build_ids);
 	cgroups_free(recorder->cgroups);
+	cgroup_names_free(recorder->cgroup_names);
+	cgroup_use_close(&recorder->cgroup_use);
 	recorder_unblock_signals(recorder);
 	free(recorder);
 }

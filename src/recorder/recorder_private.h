@@ -7,10 +7,12 @@
 #include "capture/hotplug.h"
 #include "capture/recover.h"
 #include "capture/ring_source.h"
+#include "container/cgroup_names.h"
 #include "engine/engine_source.h"
 #include "event/derive.h"
 #include "event/merge.h"
 #include "event/tee.h"
+#include "recorder/cgroup_use.h"
 #include "recorder/cpu_time.h"
 #include "recorder/perf_maps.h"
 #include "recorder/recorder.h"
@@ -59,6 +61,8 @@ struct recorder {
 	bool reported_stopped;
 	uint64_t ended_threads;
 	struct cgroups *cgroups;
+	struct cgroup_names *cgroup_names;
+	struct cgroup_use cgroup_use; /* of the target, if it is a cgroup */
 	struct build_ids *build_ids;
 };
 

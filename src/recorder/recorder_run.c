@@ -33,7 +33,9 @@ static int count_sample(struct recorder *recorder, const struct event_sample *sa
 		return 0;
 	/* Without a time: it counts for all samples, also those that are spread over the time before this one. */
 	struct event_cgroup cgroup = {.id = sample->cgroup, .path = path};
-	return sink_cgroup(&recorder->filling, &cgroup);
+	struct event_cgroup names = {.id = sample->cgroup, .names = cgroup_names_find(recorder->cgroup_names, path)};
+	int result = sink_cgroup(&recorder->filling, &cgroup);
+	return result < 0 || !names.names ? result : sink_cgroup(&recorder->filling, &names);
 }
 
 static int count_lost(struct recorder *recorder, const struct event_lost *lost)
@@ -141,6 +143,13 @@ static int timeout_ms(const struct recorder *recorder, uint64_t time)
 	return until <= time ? 0 : (int)((until - time + 999999) / 1000000);
 }
 
+/* Whether the samples stand for CPU time. */
+static bool samples_clock(const struct recorder *recorder)
+{
+	const struct capture_events *events = recorder->options.events;
+	return events->count == 1 && attr_is_clock(&events->items->attr);
+}
+
 /* The CPU time of the target as a counter of the clock that is sampled, if one is. */
 static int emit_cpu_time(const struct recorder *recorder, uint64_t time, uint64_t value)
 {
@@ -149,10 +158,18 @@ static int emit_cpu_time(const struct recorder *recorder, uint64_t time, uint64_
 		      target->pid_count                 ? target->pids[0] :
 							  -1;
 	struct event_count count = {.pid = pid, .tid = pid, .time = time, .value = value};
-	const struct capture_events *events = recorder->options.events;
-	if (events->count != 1 || !attr_is_clock(&events->items->attr) || !cpu_time_is_known(&recorder->cpu_time))
+	if (!samples_clock(recorder) || !cpu_time_is_known(&recorder->cpu_time))
 		return 0;
 	return sink_count(&recorder->filling, &count);
+}
+
+/* What its limit did to the cgroup that is recorded. */
+static int emit_cgroup_use(const struct recorder *recorder)
+{
+	CLEANUP_BUF struct buf text = {0};
+	cgroup_use_end(&recorder->cgroup_use, samples_clock(recorder) && !recorder->options.cpus, &text);
+	struct event_cgroup cgroup = {.id = recorder->cgroup_use.id, .names = text.data};
+	return text.size ? sink_cgroup(&recorder->filling, &cgroup) : 0;
 }
 
 static void enable(struct recorder *recorder, enum source_state state, uint64_t time)
@@ -180,6 +197,7 @@ static void begin_samples(struct recorder *recorder)
 	struct event_sink existing = event_tee_sink(&recorder->existing);
 	enable(recorder, SOURCE_SAMPLING, clock_now());
 	cpu_time_run(&recorder->cpu_time, true);
+	cgroup_use_begin(&recorder->cgroup_use);
 	emit_cpu_time(recorder, clock_now(), 0);
 	recorder->samples_on = true;
 	if (recorder->derive)
@@ -484,6 +502,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, const
 	(void)!setpriority(PRIO_PROCESS, 0, READER_PRIORITY);
 	recorder->progress.duration = recorder->options.duration;
 	recorder->cgroups = cgroups_new(!recorder->engine);
+	recorder->cgroup_names = cgroup_names_new(recorder->options.host_root ? recorder->options.host_root : "");
 	start_sources(recorder, consumer);
 	connect(recorder, sink);
 	int code = begin(recorder, &result, err);
@@ -496,6 +515,8 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, const
 	result.cpu_time = cpu_time_of_target(recorder);
 	if (code >= 0 && result.cpu_time != RECORDER_TIME_UNKNOWN)
 		code = emit_cpu_time(recorder, result.ended, result.cpu_time);
+	if (code >= 0)
+		code = emit_cgroup_use(recorder);
 	if (code >= 0)
 		code = finish(recorder, result.ended);
 	perf_maps_finish(&recorder->perf_maps);

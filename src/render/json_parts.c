@@ -1,6 +1,32 @@
 /* What several JSON outputs have. */
 #include "render/json_parts.h"
 
+static void json_seconds(struct json *json, const char *name, uint64_t nanoseconds)
+{
+	buf_printf(json_value(json, name), "%.9f", (double)nanoseconds / 1e9);
+}
+
+/* What limited the cgroup that was recorded. */
+static void json_cgroup(struct json *json, const struct extent *extent)
+{
+	if (!extent->watched) {
+		json_null(json, "cgroup");
+		return;
+	}
+	json_object(json, "cgroup", &json_inline);
+	if (extent->cpu_limit > 0)
+		json_number(json, "cpu_limit", extent->cpu_limit, 3);
+	else
+		json_null(json, "cpu_limit");
+	json_uint(json, "periods", extent->periods);
+	json_uint(json, "throttled_periods", extent->throttled_periods);
+	json_seconds(json, "throttled", extent->throttled);
+	json_seconds(json, "pressure", extent->pressure);
+	json_seconds(json, "stolen", extent->stolen);
+	json_seconds(json, "time", extent->watched);
+	json_end(json);
+}
+
 void json_extent(struct json *json, const char *name, const struct extent *extent)
 {
 	const struct {
@@ -17,10 +43,11 @@ void json_extent(struct json *json, const char *name, const struct extent *exten
 		if (!numbers[i].value)
 			json_null(json, numbers[i].name);
 		else if (numbers[i].time)
-			buf_printf(json_value(json, numbers[i].name), "%.9f", (double)numbers[i].value / 1e9);
+			json_seconds(json, numbers[i].name, numbers[i].value);
 		else
 			json_uint(json, numbers[i].name, numbers[i].value);
 	}
+	json_cgroup(json, extent);
 	json_end(json);
 }
 

@@ -118,6 +118,10 @@ static void add_head(struct buf *out, const struct report *report)
 	extent_time_text(&report->profile->extent, &text);
 	if (text.size)
 		screen_fact(out, report->colour, "Time", text.data, text.size);
+	buf_clear(&text);
+	extent_limits_text(&report->profile->extent, &text);
+	if (text.size)
+		screen_fact(out, report->colour, "Limit", text.data, text.size);
 	if (report->note)
 		screen_fact(out, report->colour, "Note", report->note, strlen(report->note));
 	buf_char(out, '\n');

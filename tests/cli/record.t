@@ -136,8 +136,8 @@ A recording has the CPU and the cgroup of its samples, without an option.
 
 They are labels, and filters find them by their keys. Patterns of one key are alternatives.
 
-  $ wick report --by unit cpu
-  wick: report: --by cannot be 'unit'; use one of function, module, thread, comm, process, cpu, cgroup, gil, symbol, dso, tid, pid; labels of the input: cgroup, cpu (see wick report --help)
+  $ wick report --by flavor cpu
+  wick: report: --by cannot be 'flavor'; use one of function, module, thread, comm, process, cpu, cgroup, container, pod, unit, gil, symbol, dso, tid, pid; labels of the input: cgroup, container, cpu, pod, unit (see wick report --help)
   [2]
   $ wick fold cpu >all 2>err
   $ wick fold --label cpu=7 --label cpu=0 --label 'cgroup=*' cpu 2>err | cmp - all

@@ -266,7 +266,7 @@ JSON and CSV; docs/json.md describes the fields.
   {"name": "[tool]", "module": "/usr/bin/tool", "frame": "unknown", "file": null, "self": 1, "self_percent": 20, "total": 1, "total_percent": 20}
   ],
   "left_out": {"rows": 3, "weight": 2},
-  "recording": {"duration": null, "cpu_time": null, "sampled": null, "processes": null, "threads": null},
+  "recording": {"duration": null, "cpu_time": null, "sampled": null, "processes": null, "threads": null, "cgroup": null},
   "quality": {"samples": 5, "stacks": 0, "lost": 0, "lost_records": 0, "truncated": 1, "unresolved": 1, "derived": 0, "late": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [{"module": "/usr/bin/tool", "unresolved_frames": 1}], "text": "5 samples · 1 truncated stack · 1 sample with unresolved frames, most in tool"}
   }
   $ wick report --csv --limit 3 in.perf
@@ -289,7 +289,7 @@ JSON and CSV; docs/json.md describes the fields.
   {"depth": 1, "parent": -1, "name": "worker", "module": null, "frame": "native", "file": null, "self": 0, "self_percent": 0, "total": 5, "total_percent": 5}
   ],
   "left_out": {"rows": 5, "weight": 100},
-  "recording": {"duration": null, "cpu_time": null, "sampled": null, "processes": null, "threads": null},
+  "recording": {"duration": null, "cpu_time": null, "sampled": null, "processes": null, "threads": null, "cgroup": null},
   "quality": {"samples": 0, "stacks": 8, "lost": 0, "lost_records": 0, "truncated": 0, "unresolved": 0, "derived": 0, "late": 0, "bad_lines": 0, "cut_stacks": 0, "overflows": 0, "filtered": 0, "modules": [], "text": "8 folded stacks"}
   }
   $ wick report --tree --csv --min-percent 20 in.folded
@@ -361,7 +361,7 @@ Wrong use.
   wick: report: --format csv and --json cannot be used together (see wick report --help)
   [2]
   $ wick report --by colour in.folded
-  wick: report: --by cannot be 'colour'; use one of function, module, thread, comm, process, cpu, cgroup, gil, symbol, dso, tid, pid; the input has no labels (see wick report --help)
+  wick: report: --by cannot be 'colour'; use one of function, module, thread, comm, process, cpu, cgroup, container, pod, unit, gil, symbol, dso, tid, pid; the input has no labels (see wick report --help)
   [2]
   $ wick report --by modul in.folded
   wick: report: --by cannot be 'modul'; did you mean module? (see wick report --help)

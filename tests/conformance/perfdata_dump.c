@@ -108,7 +108,8 @@ static void on_cgroup(struct dump *dump, const struct event_cgroup *cgroup)
 {
 	dump->others++;
 	if (!dump->quiet)
-		printf("cgroup %" PRIu64 " %" PRIu64 " %s\n", cgroup->time, cgroup->id, cgroup->path);
+		printf("cgroup %" PRIu64 " %" PRIu64 " %s\n", cgroup->time, cgroup->id,
+		       cgroup->path ? cgroup->path : cgroup->names);
 }
 
 static void on_switch(struct dump *dump, const struct event_switch *change)

@@ -73,7 +73,7 @@ static int on_event(void *context, const struct event *event)
 		touch_text(seen, event->ksymbol->name);
 		break;
 	case EVENT_CGROUP:
-		touch_text(seen, event->cgroup->path);
+		touch_text(seen, event->cgroup->path ? event->cgroup->path : event->cgroup->names);
 		break;
 	case EVENT_FORK:
 	case EVENT_EXIT:

@@ -260,7 +260,8 @@ static inline void seen_ksymbol(struct seen *seen, const struct event_ksymbol *s
 
 static inline void seen_cgroup(struct seen *seen, const struct event_cgroup *cgroup)
 {
-	buf_printf(&seen->log, "cgroup %llu %s\n", (unsigned long long)cgroup->id, cgroup->path);
+	buf_printf(&seen->log, "cgroup %llu %s%s\n", (unsigned long long)cgroup->id, cgroup->path ? "" : "names ",
+		   cgroup->path ? cgroup->path : cgroup->names);
 }
 
 static inline void seen_switch(struct seen *seen, const struct event_switch *change)

@@ -137,12 +137,15 @@ static inline void put_others(struct perfdata_writer *writer)
 	struct event_count count = {.pid = 7, .tid = 8, .time = 8, .value = 1ull << 40, .source = 1};
 	struct event_ksymbol symbol = {
 		.time = 6, .address = 0xffffffffc0000000, .length = 64, .type = 1, .name = "bpf_prog_x"};
+	struct event_cgroup cgroup = {.id = 5, .path = "/a"}, names = {.id = 5, .names = "container=b\tpod=c"};
 	assert_int_equal(sink_mmap(&sink, &kernel), 0);
 	assert_int_equal(sink_comm(&sink, &comm), 0);
 	assert_int_equal(sink_mmap(&sink, &mmap), 0);
 	assert_int_equal(sink_mmap(&sink, &plain), 0);
 	assert_int_equal(sink_fork(&sink, &fork), 0);
 	assert_int_equal(sink_ksymbol(&sink, &symbol), 0);
+	assert_int_equal(sink_cgroup(&sink, &cgroup), 0);
+	assert_int_equal(sink_cgroup(&sink, &names), 0);
 	assert_int_equal(sink_lost(&sink, &lost), 0);
 	lost.kind = LOST_SAMPLES;
 	lost.count = 5;

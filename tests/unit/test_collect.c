@@ -300,9 +300,18 @@ static void samples_have_their_cpu_and_cgroup_as_labels_if_asked_for(void **stat
 	TAKE(run, USER_CHAIN(INNER), s->cgroup = 123); /* removed before anybody looked */
 	TAKE(run, USER_CHAIN(INNER), s->cgroup = 0);
 	finish(run);
-	expect(run, "a_b:c{cgroup=/system}{cpu=3};inner 10\n"
-		    "a_b:c{cgroup=cgroup ID 123}{cpu=3};inner 10\n"
-		    "a_b:c{cpu=3};inner 10\n");
+	expect(run,
+	       "a_b:c{cgroup=/system}{container=[no container]}{cpu=3}{pod=[no pod]}{unit=[no unit]};inner 10\n"
+	       "a_b:c{cgroup=cgroup ID 123}{container=[no container]}{cpu=3}{pod=[no pod]}{unit=[no unit]};inner 10\n"
+	       "a_b:c{cpu=3};inner 10\n");
+	end(run);
+	run = start(&(struct collect_options){.threads = 1, .label_cgroup = true});
+	sink_cgroup(&run->sink, &(struct event_cgroup){.id = 6, .names = "container=lost"}); /* without a path */
+	sink_cgroup(&run->sink, &(struct event_cgroup){.id = 5, .path = "/a.slice/b.service"});
+	sink_cgroup(&run->sink, &(struct event_cgroup){.id = 5, .names = "x=y\tcontainer=web 1\tpod=prod/shop\t=\t"});
+	TAKE(run, USER_CHAIN(INNER), s->cgroup = 5);
+	finish(run);
+	expect(run, "a_b:c{cgroup=/a.slice/b.service}{container=web 1}{pod=prod/shop}{unit=b.service};inner 10\n");
 	end(run);
 }
 

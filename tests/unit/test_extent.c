@@ -81,6 +81,28 @@ static void recordings_add_up(void **state)
 	assert_text(extent_line, &sum, "2.00 s, 1.50 CPUs used, 4 threads · CPU time 3.00 s, sampled 2.00 s (67 %)");
 }
 
+static void what_kept_a_cgroup_from_running_is_shown(void **state)
+{
+	(void)state;
+	struct extent extent = {.duration = 9 * SECOND, .watched = 10 * SECOND, .cpu_limit = 0.5, .periods = 100};
+	assert_text(extent_limits_text, &extent, "");
+	extent.throttled_periods = 98;
+	extent.throttled = 4 * SECOND + SECOND / 10;
+	assert_text(extent_limits_text, &extent, "throttled 41 % of the time by its CPU limit of 0.5 CPUs");
+	extent.throttled = 30 * SECOND; /* of several CPUs */
+	assert_text(extent_limits_text, &extent, "throttled in 98 % of the periods by its CPU limit of 0.5 CPUs");
+	extent.pressure = 2 * SECOND;
+	extent.stolen = SECOND;
+	assert_text(extent_line, &extent,
+		    "9.00 s · throttled in 98 % of the periods by its CPU limit of 0.5 CPUs, waited for a CPU 20 % of "
+		    "the time, the host used the CPUs 10 % of the time");
+	const struct extent other = {.watched = 10 * SECOND, .cpu_limit = 0.25, .periods = 100};
+	extent_add(&extent, &other);
+	assert_text(extent_limits_text, &extent,
+		    "throttled in 49 % of the periods by its CPU limit of 0.5 CPUs, waited for a CPU 10 % of the time, "
+		    "the host used the CPUs 5 % of the time");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +111,7 @@ int main(void)
 		cmocka_unit_test(cpus_used_are_estimated_from_many_samples_only),
 		cmocka_unit_test(misses_are_reported_beyond_chance),
 		cmocka_unit_test(recordings_add_up),
+		cmocka_unit_test(what_kept_a_cgroup_from_running_is_shown),
 	};
 	return cmocka_run_group_tests_name("extent", tests, NULL, NULL);
 }

@@ -204,6 +204,7 @@ static void all_other_records(void **state)
 			"[kernel.kallsyms]_text");
 	put_text_record(&records, PERF_RECORD_KSYMBOL, (const uint64_t[]){0xabc, 0x1000100000040}, 2, "bpf_prog_1");
 	put_text_record(&records, PERF_RECORD_CGROUP, (const uint64_t[]){42}, 1, "/user.slice");
+	put_text_record(&records, PERF_RECORD_CGROUP, (const uint64_t[]){42}, 1, "container=web1");
 	uint64_t trailer = 9ull << 32 | 1;
 	put_words(&records, PERF_RECORD_FORK, 0, 1ull << 32 | 7, 9ull << 32 | 8, 59, trailer, 60);
 	put_words(&records, PERF_RECORD_EXIT, 0, 1ull << 32 | 7, 9ull << 32 | 8, 59, trailer, 60);
@@ -227,6 +228,7 @@ static void all_other_records(void **state)
 	assert_string_equal(seen_text(&seen), "mmap [kernel.kallsyms]_text 60\n"
 					      "ksymbol bpf_prog_1 abc+40 type 1 gone 60\n"
 					      "cgroup 42 /user.slice\n"
+					      "cgroup 42 names container=web1\n"
 					      "fork 7/8 of 1/9 60\n"
 					      "exit 7/8 60\n"
 					      "switch in 1/9 other -1/-1 60\n"
@@ -234,7 +236,7 @@ static void all_other_records(void **state)
 					      "comm last 1/1 61\n"
 					      "lost 17\n");
 	const struct perfdata_quality *quality = perfdata_quality(data);
-	assert_int_equal(quality->records, 16);
+	assert_int_equal(quality->records, 17);
 	assert_int_equal(quality->unknown_records, 2);
 	assert_int_equal(quality->aux_records, 1);
 	assert_int_equal(quality->malformed, 0);

@@ -139,6 +139,7 @@ static void other_records_come_back_as_they_were_given(void **state)
 	const char *text = seen_text(&seen);
 	assert_non_null(strstr(text, "[kernel.kallsyms]_text"));
 	assert_non_null(strstr(text, "/bin/a file"));
+	assert_non_null(strstr(text, "cgroup 5 /a\ncgroup 5 names container=b\tpod=c\n"));
 	assert_non_null(strstr(text, "bpf_prog_x"));
 	assert_non_null(strstr(text, "a file"));
 	assert_non_null(strstr(text, "count 7/8 1099511627776 8\n"));

@@ -56,7 +56,7 @@ const struct option_row record_rows[] = {
 	 .help = "All processes in this container. NAME is its name, ID, image, a label KEY=VALUE, or a unique "
 		 "beginning of its name or ID. wick containers lists them."},
 	{TEXT("unit", unit, "UNIT"), .help = "All processes of a systemd unit: nginx.service, or nginx."},
-	{TEXT("host-root", host_root, "DIR"), .initial = "", .initial_described = true,
+	{TEXT("host-root", capture.host_root, "DIR"), .initial = "", .initial_described = true,
 	 .help = "With --container and --unit, if wick runs in a container: the directory where the file system of "
 		 "the host is mounted. Default: /."},
 	{.name = "all",

@@ -13,7 +13,7 @@ struct record_options {
 	struct input_options input; /* only how names are shown */
 	struct capture_options capture; /* target and how it is recorded */
 	struct option_list pids, tids, names, events, types;
-	const char *container, *unit, *host_root;
+	const char *container, *unit;
 	const char *user, *call_graph, *output, *format, *delay;
 	enum record_preset preset;
 	const char *compression; /* of perf record */

@@ -80,10 +80,10 @@ static int find_container(struct record_run *run)
 	const struct record_options *options = &run->options;
 	struct containers containers CLEANUP_CONTAINERS = {0};
 	struct err err = {0};
-	if (options->unit && cgroup_choose_unit(options->host_root, options->unit, &run->cgroup, &err))
+	if (options->unit && cgroup_choose_unit(options->capture.host_root, options->unit, &run->cgroup, &err))
 		return say_failure(&err);
 	if (options->container) {
-		containers_list(&containers, options->host_root);
+		containers_list(&containers, options->capture.host_root);
 		const struct container *container = containers_choose(&containers, options->container, &err);
 		if (!container)
 			return say_failure(&err);
