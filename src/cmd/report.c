@@ -35,7 +35,7 @@ static const struct {
 	{LABEL_POD, "pods", "Pod"},
 	{LABEL_UNIT, "units", "Unit"},
 	{LABEL_GIL, "gil", "gil"},
-#define LABEL_KINDS 6
+#define LABEL_KINDS 6 /* as far as here */
 	{"thread", "threads", "Thread"},
 	{"process", "processes", "Process"},
 	{"comm", "comms", "Thread name"},
@@ -308,10 +308,10 @@ static int settle_call_graph(struct report_options *options)
 
 static size_t kind_of(const char *by)
 {
-	for (size_t i = 0; i < KINDS; i++)
-		if (is(by, kinds[i].by))
-			return i;
-	return KINDS;
+	size_t i = 0;
+	while (i < KINDS && !is(by, kinds[i].by))
+		i++;
+	return i;
 }
 
 /* Which labels the samples need. Whether they have another one is only known when they are read. */
@@ -514,15 +514,14 @@ static int unknown_label(const struct profile *profile, const char *by, const st
 static int check_label(const struct run *run)
 {
 	const struct profile *profile = &run->profile;
-	const char *by = run->options.by;
-	if (!run->options.by_label || kind_of(by) < LABEL_KINDS)
+	if (!run->options.by_label || kind_of(run->options.by) < LABEL_KINDS)
 		return PROCEED;
 	str_id *keys CLEANUP_FREE = NULL;
 	size_t count = label_sets_keys(&profile->label_sets, &profile->strings, &keys);
 	for (size_t i = 0; i < count; i++)
-		if (is(profile_text(profile, keys[i]), by))
+		if (is(profile_text(profile, keys[i]), run->options.by))
 			return PROCEED;
-	return unknown_label(profile, by, keys, count);
+	return unknown_label(profile, run->options.by, keys, count);
 }
 
 static int report_loaded(struct run *run)

@@ -357,23 +357,14 @@ bool module_code_is_jit(const struct module_code *code)
 	return code->module.kind == MODULE_JIT;
 }
 
-/* By offsets in the file: where they are loaded is not known without it. See module_code_address(). */
 void module_code_keep_names(struct module_code *code, const struct name_entry *entries, size_t count)
 {
 	const struct elf_file *elf = code->module.kind == MODULE_FILE ? symbols_elf(code->symbols) : NULL;
-	size_t kept = 0;
-	if (!elf)
-		return;
-	struct name_entry *by_offset CLEANUP_FREE = mem_alloc((count + 1) * sizeof *by_offset);
-	for (size_t i = 0; i < count; i++) {
-		struct name_entry entry = entries[i];
-		if (elf_offset_of_address(elf, entries[i].address, &entry.address) &&
-		    (!kept || by_offset[kept - 1].address < entry.address))
-			by_offset[kept++] = entry;
-	}
-	names_keep(code->codes->cache,
-		   &(struct names_key){code->module.build_id, code->codes->options.names, elf_writer(elf)}, by_offset,
-		   kept);
+	if (elf)
+		names_keep_by_offset(
+			code->codes->cache,
+			&(struct names_key){code->module.build_id, code->codes->options.names, elf_writer(elf)}, elf,
+			entries, count);
 }
 
 const char *code_path(const struct module_code *code)

@@ -3,7 +3,9 @@
 
 #include "base/bisect.h"
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/strpool.h"
+#include "object/elf.h"
 
 #include <stdio.h>
 
@@ -82,6 +84,20 @@ static bool read_bytes(struct names *names)
 	names->frames = (const struct kept_frame *)(names->entries + head->entry_count);
 	names->texts = (const char *)(names->frames + head->frame_count);
 	return make_sense(names, head);
+}
+
+void names_keep_by_offset(struct cache *cache, const struct names_key *key, const struct elf_file *elf,
+			  const struct name_entry *entries, size_t count)
+{
+	struct name_entry *by_offset CLEANUP_FREE = mem_alloc((count + 1) * sizeof *by_offset);
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct name_entry entry = entries[i];
+		if (elf_offset_of_address(elf, entries[i].address, &entry.address) &&
+		    (!kept || by_offset[kept - 1].address < entry.address))
+			by_offset[kept++] = entry;
+	}
+	names_keep(cache, key, by_offset, kept);
 }
 
 struct names *names_open(struct cache *cache, const struct names_key *key)

@@ -24,6 +24,9 @@ struct names_key {
 
 /* Adds entries, sorted by their address, to what is kept already. */
 void names_keep(struct cache *cache, const struct names_key *key, const struct name_entry *entries, size_t count);
+/* The same with addresses in a file as offsets in it: where it is loaded is not known without the file. */
+void names_keep_by_offset(struct cache *cache, const struct names_key *key, const struct elf_file *elf,
+			  const struct name_entry *entries, size_t count);
 /* NULL: nothing is kept. */
 struct names *names_open(struct cache *cache, const struct names_key *key);
 void names_close(struct names *names);

@@ -41,6 +41,7 @@ fi
 # The ring engine reads Python frames a moment after the sample. Where functions had returned, a stack has
 # [python frame] for them. Of the others, few have the functions of another moment.
 # known ENGINE FOLDER: the stacks without such frames, as a file; and sets `rare` to the share of wrong ones
+# shellcheck disable=SC2034 # used by who sources this
 known() {
 	rare=0.001
 	cp "$2/out.folded" "$2.known"
