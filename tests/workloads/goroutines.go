@@ -42,9 +42,10 @@ func allocate(rounds int, done chan uint64) {
 	done <- kept[0][0]
 }
 
+// Some seconds, so that few samples are from the first moments, when wick has no unwind tables in the kernel yet.
 func main() {
 	done := make(chan uint64)
-	go deep(40000, done)
-	go allocate(40000, done)
+	go deep(160000, done)
+	go allocate(160000, done)
 	sum = <-done + <-done
 }
