@@ -1,6 +1,8 @@
 /* libservice.so: starts Python when it is called, and calls orders.handle(SECONDS) there. */
 #include <Python.h>
 
+#include <unistd.h>
+
 namespace service
 {
 volatile unsigned calls;
@@ -27,6 +29,7 @@ volatile unsigned calls;
 
 extern "C" int service_run(const char *seconds)
 {
+	usleep(200000); // until wick has seen the library, also on a busy machine
 	Py_InitializeEx(0);
 	PyObject *module = service::import_orders();
 	if (module == nullptr) {
