@@ -2,6 +2,7 @@
 #include "container/container.h"
 
 #include "container/container_files.h"
+#include "container/container_socket.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -72,6 +73,7 @@ void containers_list(struct containers *containers, const char *root)
 			       &(struct listing){containers, &hierarchies.items[i]});
 	for (size_t i = 0; i < containers->count; i++)
 		container_files_describe(files, &containers->items[i], &containers->texts);
+	container_socket_describe(containers, root);
 	if (containers->count)
 		qsort(containers->items, containers->count, sizeof *containers->items, by_cgroup);
 	container_files_free(files);

@@ -135,6 +135,15 @@ static void take_labels(struct container *container, const struct json_document 
 	}
 }
 
+void container_take_listed(struct container *container, const struct json_document *list, uint32_t at,
+			   struct arena *texts)
+{
+	const char *name = json_text(list, json_first(list, json_member(list, at, "Names")));
+	take_labels(container, list, json_member(list, at, "Labels"), texts);
+	set(&container->name, texts, name + (*name == '/'));
+	set(&container->image, texts, json_member_text(list, at, "Image"));
+}
+
 /* --- where users keep theirs --- */
 
 /* By the file, not by services for names, which a confined process cannot reach. */

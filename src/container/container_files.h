@@ -17,4 +17,9 @@ void container_files_free(struct container_files *files);
 /* Fills in what is known about a container with an engine, an id and a user. Texts go to the arena. */
 void container_files_describe(struct container_files *files, struct container *container, struct arena *texts);
 
+struct json_document;
+/* What a list of docker says: the value `at` describes this container, and may fill in what is missing. */
+void container_take_listed(struct container *container, const struct json_document *list, uint32_t at,
+			   struct arena *texts);
+
 #endif

@@ -90,6 +90,25 @@ A name, an ID, an image, a label, or a beginning of a name or ID chooses one.
   wick: top: --container and --unit cannot be used together (see wick top --help)
   [2]
 
+needs: python3
+
+What the files do not say, the socket of docker may, if it replies in time.
+
+  $ asked() { rm -f ready; serve-containers host/run/docker.sock "$1" >ready 2>request &
+  > until grep -qs ready ready; do sleep 0.1; done
+  > wick record --host-root host --container "$2"; code=$?; wait; return "$code"; }
+  > asked good asked; echo "[$?]"; cat request; asked chunks asked; echo "[$?]"
+  > for how in error garbage never; do asked "$how" asked; done
+  wick: 'asked' matches 2 containers: asked-9 (999999999999), asked-a (aaaaaaaaaaaa)
+  [2]
+  GET /containers/json HTTP/1.0
+  wick: 'asked' matches 2 containers: asked-9 (999999999999), asked-a (aaaaaaaaaaaa)
+  [2]
+  wick: no running container matches 'asked'; wick containers lists them
+  wick: no running container matches 'asked'; wick containers lists them
+  wick: no running container matches 'asked'; wick containers lists them
+  [1]
+
 needs: can-record
 
 These cgroups are not real, so the directory that was chosen is shown.

@@ -1,5 +1,5 @@
 /* The container that is meant. */
-#include "container/container.h"
+#include "container/container_socket.h"
 #include "unit.h"
 
 static struct container_label front[] = {{"tier", "front"}, {"zone", "a=b"}}, back[] = {{"tier", "back"}};
@@ -68,12 +68,28 @@ static void several_are_listed(void **state)
 	refuses("", ERR_SYSTEM, "no running container");
 }
 
+static void answers_have_a_body(void **state)
+{
+	(void)state;
+	static const char good[] = "HTTP/1.1 200 OK\r\nA: b\r\n\r\n[]";
+	const char *body;
+	size_t size;
+	assert_true(container_socket_body(good, sizeof good - 1, &body, &size));
+	assert_int_equal(size, 2);
+	assert_memory_equal(body, "[]", 2);
+	for (size_t cut = 0; cut < sizeof good - 3; cut++)
+		assert_false(container_socket_body(good, cut, &body, &size));
+	assert_false(container_socket_body("HTTP/1.0 404 No\r\n\r\n[]", 21, &body, &size));
+	assert_false(container_socket_body("\r\n\r\n", 4, &body, &size));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_equal_comes_first),
 		cmocka_unit_test(a_unique_beginning_is_enough),
 		cmocka_unit_test(several_are_listed),
+		cmocka_unit_test(answers_have_a_body),
 	};
 	return cmocka_run_group_tests_name("container", tests, NULL, NULL);
 }
