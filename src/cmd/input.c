@@ -47,6 +47,8 @@ int input_settle(struct input_options *options)
 {
 	if (!options->demangle)
 		options->names = INPUT_NAMES_RAW;
+	options->label_cpu |= options->group == INPUT_GROUP_CPU;
+	options->label_cgroup |= options->group > INPUT_GROUP_CPU;
 	return max_memory_apply(options->max_memory);
 }
 
@@ -334,6 +336,7 @@ int input_tree_options(struct profile *profile, const struct input_options *opti
 		.show_line = options->srcline && !in_names,
 		.names = input_label_names(options->names),
 		.skip_after = options->skip_after.items,
+		.label = options->has_recording && options->group ? input_group_choices[options->group] : NULL,
 		.thread_label = !options->comm            ? THREAD_LABEL_NONE :
 				options->tid && !in_names ? THREAD_LABEL_TID :
 				options->pid && !in_names ? THREAD_LABEL_PID :

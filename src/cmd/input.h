@@ -12,6 +12,9 @@
 enum input_names { INPUT_NAMES_SHORT, INPUT_NAMES_FULL, INPUT_NAMES_PERF, INPUT_NAMES_RAW, INPUT_NAMES_UNSET };
 enum input_count { INPUT_COUNT_PERIOD, INPUT_COUNT_SAMPLES };
 
+/* Of input_group_choices; those behind are labels of cgroups. */
+enum input_group { INPUT_GROUP_THREAD, INPUT_GROUP_CPU };
+
 struct input_options {
 	bool pid, tid, kernel, jit, all, addrs, inline_frames, srcline;
 	bool uninline; /* inlined functions were requested: text without them is completed */
@@ -20,6 +23,7 @@ struct input_options {
 	bool demangle; /* off is INPUT_NAMES_RAW */
 	enum input_names names;
 	enum input_count count;
+	enum input_group group;
 	const char *event_filter, *time, *symfs, *max_memory;
 	struct option_list skip_after, comms, pids, tids, cpus, dsos, symbols, cgroups, labels;
 	long long threads;
@@ -44,7 +48,7 @@ extern const struct option_row input_take_rows[]; /* what is taken of the input 
 #define INPUT_FIRST(options) _Static_assert(offsetof(options, input) == 0, "tables of rows need it to be the first")
 
 extern const struct command_fact input_exit_codes[];
-extern const char *const input_count_choices[], *const input_name_choices[];
+extern const char *const input_count_choices[], *const input_name_choices[], *const input_group_choices[];
 
 /* What is not in the table of every command: comm and demangle on, merge_threads as given. */
 struct input_options input_defaults(bool merge_threads);

@@ -1,5 +1,16 @@
 /* The options of all commands that read profiles. */
 #include "cmd/input.h"
+#include "profile/label_set.h"
+
+const char *const input_group_choices[] = {
+	[INPUT_GROUP_THREAD] = "thread",
+	[INPUT_GROUP_CPU] = LABEL_CPU,
+	LABEL_CONTAINER,
+	LABEL_POD,
+	LABEL_UNIT,
+	LABEL_CGROUP,
+	NULL,
+};
 
 const struct option_row input_show_rows[] = {
 	{.type = OPTION_HEADING, .help = "Input"},
@@ -25,6 +36,14 @@ const struct option_row input_show_rows[] = {
 	 .initial_described = true,
 	 .help = "Start each stack with the thread name. Default: on. With =PATTERN: select threads whose name "
 		 "matches a shell pattern."},
+	{.name = "group",
+	 .type = OPTION_CHOICE,
+	 .offset = INPUT_FIELD(group),
+	 .argument = "WHAT",
+	 .choices = input_group_choices,
+	 .initial = "thread",
+	 .help = "Start each stack with the name of its container, pod, systemd unit, cgroup or CPU instead of the "
+		 "thread. perf.data only."},
 	{.name = "merge-threads",
 	 .type = OPTION_FLAG,
 	 .offset = INPUT_FIELD(merge_threads),
