@@ -55,17 +55,25 @@ void rings_disable(struct rings *rings)
 
 /* --- draining --- */
 
-/* The record at an offset, in one piece. */
+static void copy_from_ring(const struct rings *rings, const struct ring *ring, uint64_t offset, void *to, size_t size)
+{
+	size_t index = (size_t)offset & (rings->size - 1);
+	size_t first = rings->size - index < size ? rings->size - index : size;
+	memcpy(to, ring->data + index, first);
+	memcpy((uint8_t *)to + first, ring->data, size - first);
+}
+
+/* The record at an offset, in one piece and aligned. Records of odd size move those after them (perfdata/sample.c). */
 static const struct perf_event_header *record_at(struct rings *rings, const struct ring *ring, uint64_t offset)
 {
 	size_t index = (size_t)offset & (rings->size - 1);
-	const struct perf_event_header *header = (const struct perf_event_header *)(ring->data + index);
-	size_t size = header->size;
-	if (index + size <= rings->size)
-		return header;
-	size_t first = rings->size - index;
-	memcpy(rings->scratch, header, first);
-	memcpy((uint8_t *)rings->scratch + first, ring->data, size - first);
+	struct perf_event_header header;
+	copy_from_ring(rings, ring, offset, &header, sizeof header);
+	if (index + header.size <= rings->size && offset % 8 == 0)
+		return (const struct perf_event_header *)(ring->data + index);
+	*(struct perf_event_header *)rings->scratch = header;
+	if (header.size > sizeof header)
+		copy_from_ring(rings, ring, offset, rings->scratch, header.size);
 	return (const struct perf_event_header *)rings->scratch;
 }
 

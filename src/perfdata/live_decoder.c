@@ -43,6 +43,7 @@ int perfdata_live_deliver(struct perfdata *data, const struct perf_event_header 
 					     .header = *record,
 					     .body = (const uint64_t *)(record + 1),
 					     .words = (record->size - sizeof *record) / 8,
+					     .odd = record->size % 8,
 				     });
 }
 

@@ -383,6 +383,7 @@ void perfdata_close(struct perfdata *data)
 	free(data->streams);
 	free(data->held);
 	free(data->chain);
+	free(data->realigned);
 	free(data->reads);
 	index_map_release(&data->reads_by_id);
 	free(data->pmus);

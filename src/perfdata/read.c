@@ -39,6 +39,7 @@ static int deliver(struct perfdata *data, uint64_t place)
 	record.lasting = window->map && bytes != (const uint8_t *)data->scratch;
 	record.body = (const uint64_t *)(bytes + sizeof record.header);
 	record.words = (record.header.size - sizeof record.header) / 8;
+	record.odd = record.header.size % 8;
 	return records_deliver(data, &record);
 }
 

@@ -31,6 +31,7 @@ struct record {
 	struct perf_event_header header;
 	const uint64_t *body; /* behind the header */
 	size_t words; /* whole words in it */
+	size_t odd; /* bytes after them: fewer than 8 */
 	bool lasting; /* the bytes stay until perfdata_close() */
 };
 
@@ -82,6 +83,7 @@ struct perfdata {
 	const struct event_sink *sink;
 	uint64_t *scratch; /* RECORD_SIZE_MAX bytes, for records that are not in one piece or not aligned */
 	uint64_t *peek_scratch; /* the same for the record that is just read: reading it may deliver others */
+	uint64_t *realigned; /* the same for what follows a stack of odd size; allocated when there is one */
 	uint8_t *packed_scratch; /* the same for a compressed record, while the records in it are read */
 
 	struct read_state *reads;

@@ -143,14 +143,32 @@ static bool take_registers(struct cursor *cursor, uint64_t mask, unsigned count,
 					     (*shape >> 32 & 0xffff) * (*shape >> 48 & 0xffff));
 }
 
-static bool take_stack(struct cursor *cursor, struct event_sample *sample)
+/*
+ * Where the stack is near the end of the address space, as in 32-bit programs, Linux copies all bytes up to there: if
+ * they are no multiple of 8, neither is the record, and what follows must be moved to be read as words.
+ */
+static const uint64_t *take_odd_bytes(struct perfdata *data, struct cursor *cursor, size_t odd, uint64_t size)
+{
+	const uint64_t *bytes = cursor->at;
+	size_t left = (size_t)(cursor->end - cursor->at) * 8 + odd;
+	if (size > left)
+		return NULL;
+	if (!data->realigned)
+		data->realigned = mem_alloc(RECORD_SIZE_MAX);
+	memcpy(data->realigned, (const uint8_t *)bytes + size, left - size);
+	*cursor = (struct cursor){data->realigned, data->realigned + (left - size) / 8};
+	return bytes;
+}
+
+static bool take_stack(struct perfdata *data, struct cursor *cursor, size_t odd, struct event_sample *sample)
 {
 	const uint64_t *size = take(cursor, 1);
 	if (!size || *size > RECORD_SIZE_MAX)
 		return false;
 	if (!*size)
 		return true;
-	const uint64_t *bytes = take(cursor, (*size + 7) / 8);
+	bool is_odd = odd && *size % 8 == odd;
+	const uint64_t *bytes = is_odd ? take_odd_bytes(data, cursor, odd, *size) : take(cursor, (*size + 7) / 8);
 	const uint64_t *real = bytes ? take(cursor, 1) : NULL;
 	if (!real)
 		return false;
@@ -181,9 +199,11 @@ static bool take_weight(struct cursor *cursor, uint64_t type, struct event_sampl
 }
 
 /* All fields behind the fixed ones. */
-static bool take_variable(struct cursor *cursor, const struct perf_event_attr *attr, const struct source_layout *layout,
+static bool take_variable(struct perfdata *data, const struct record *record, struct cursor *cursor,
 			  struct event_sample *sample, struct read_values *values)
 {
+	const struct perf_event_attr *attr = &data->sources.items[sample->source].attr;
+	const struct source_layout *layout = &data->sources.layouts[sample->source];
 	uint64_t type = attr->sample_type, count = 0;
 	if (type & PERF_SAMPLE_READ && !take_read(cursor, attr->read_format, values))
 		return false;
@@ -197,7 +217,7 @@ static bool take_variable(struct cursor *cursor, const struct perf_event_attr *a
 	if (type & PERF_SAMPLE_REGS_USER &&
 	    !take_registers(cursor, attr->sample_regs_user, layout->user_registers, &sample->user))
 		return false;
-	if (type & PERF_SAMPLE_STACK_USER && !take_stack(cursor, sample))
+	if (type & PERF_SAMPLE_STACK_USER && !take_stack(data, cursor, record->odd, sample))
 		return false;
 	if (!take_weight(cursor, type, sample) ||
 	    !take_word(cursor, type & PERF_SAMPLE_DATA_SRC, &sample->data_source) ||
@@ -236,8 +256,7 @@ static bool decode(struct perfdata *data, const struct record *record, struct ev
 	};
 	struct cursor cursor = {record->body, record->body + record->words};
 	*values = (struct read_values){0};
-	if (!take_fixed(&cursor, attr->sample_type, sample) ||
-	    !take_variable(&cursor, attr, &data->sources.layouts[source], sample, values))
+	if (!take_fixed(&cursor, attr->sample_type, sample) || !take_variable(data, record, &cursor, sample, values))
 		return false;
 	data->quality.unknown_ids += unknown_id;
 	return true;

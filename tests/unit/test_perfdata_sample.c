@@ -188,6 +188,36 @@ static void samples_without_user_memory_have_neither_registers_nor_stack(void **
 	seen_release(&seen);
 }
 
+static void stacks_of_odd_size_are_followed_by_the_rest(void **state)
+{
+	(void)state;
+	struct build_event event = {
+		.attr = software_event(0, PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_CGROUP)};
+	CLEANUP_BUF struct buf records = {0};
+	for (uint64_t i = 0; i < 3; i++) { /* the second and third are not aligned */
+		CLEANUP_BUF struct buf body = {0};
+		put64(&body, 28);
+		buf_add(&body, "0123456789abcdef0123456789AB", 28);
+		put64(&body, 20 + i);
+		put64(&body, 42 + i);
+		put64(&body, 77 + i);
+		put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
+	}
+	CLEANUP_BUF struct buf file = build_file(&event, 1, &records, NULL, 0);
+	struct seen seen = {0};
+	struct perfdata *data;
+	assert_int_equal(read_bytes(file.data, file.size, &data, &seen), 0);
+	assert_int_equal(seen.samples, 3);
+	assert_int_equal(seen.sample.stack_asked, 28);
+	assert_int_equal(seen.sample.stack_size, 22);
+	assert_memory_equal(seen.stack, "0123456789abcdef012345", 22);
+	assert_int_equal(seen.sample.weight, 44);
+	assert_int_equal(seen.sample.cgroup, 79);
+	assert_int_equal(perfdata_quality(data)->malformed, 0);
+	perfdata_close(data);
+	seen_release(&seen);
+}
+
 static void sizes_that_lie_cost_their_record_only(void **state)
 {
 	(void)state;
@@ -280,6 +310,7 @@ int main(void)
 		cmocka_unit_test(samples_with_each_field_alone_and_in_pairs),
 		cmocka_unit_test(samples_with_any_set_of_fields),
 		cmocka_unit_test(samples_without_user_memory_have_neither_registers_nor_stack),
+		cmocka_unit_test(stacks_of_odd_size_are_followed_by_the_rest),
 		cmocka_unit_test(sizes_that_lie_cost_their_record_only),
 		cmocka_unit_test(counter_groups_give_each_event_what_it_moved_by),
 		cmocka_unit_test(call_chains_that_come_later_are_joined),
