@@ -13,10 +13,11 @@
 #define STACK_TAIL_USUAL (128u << 10) /* of one that needs some, at least */
 #define STACK_TAIL_MIN 4096u /* less is as good as none */
 #define STACK_TAIL_MAX (1u << 20)
-#define STACK_TAIL_TRIED 2u
+#define STACK_TAIL_TRIED 2u /* the first of so many stacks that needed none: */
+#define STACK_TAIL_TRIES 32u
 
 struct stack_needs {
-	/* Bytes; 0: not known, 1: none, STACK_TAIL_TRIED: not known yet. */
+	/* Bytes; 0: not known, 1: none, from STACK_TAIL_TRIED on: not known yet. */
 	_Atomic uint32_t slots[1 << STACK_NEEDS_SLOTS_LOG2];
 	_Atomic uint64_t completed; /* stacks that needed what was read later, and are whole */
 };
@@ -27,8 +28,8 @@ static inline _Atomic uint32_t *stack_needs_slot(struct stack_needs *needs, int3
 }
 
 /*
- * How many bytes above a copy are worth reading now. Of a thread of which nothing is known, all once, since rustc has a
- * frame of 540 KB, and then less until it is known whether they were needed.
+ * How many bytes above a copy are worth reading now. Of a thread of which nothing is known, all, since rustc has a frame
+ * of 540 KB, until several stacks needed none: the first are often those of its start.
  */
 static inline size_t stack_needs_now(struct stack_needs *needs, int32_t tid)
 {
@@ -37,8 +38,10 @@ static inline size_t stack_needs_now(struct stack_needs *needs, int32_t tid)
 	size_t wanted = 2 * (size_t)bytes;
 	if (!bytes)
 		atomic_store_explicit(slot, STACK_TAIL_TRIED, memory_order_relaxed);
-	if (bytes <= 1)
-		return bytes ? 0 : STACK_TAIL_MAX;
+	if (bytes == 1)
+		return 0;
+	if (bytes < STACK_TAIL_TRIED + STACK_TAIL_TRIES)
+		return STACK_TAIL_MAX;
 	return wanted < STACK_TAIL_USUAL ? STACK_TAIL_USUAL : wanted < STACK_TAIL_MAX ? wanted : STACK_TAIL_MAX;
 }
 
@@ -48,6 +51,7 @@ static inline void stack_needs_learn(struct stack_needs *needs, int32_t tid, siz
 {
 	_Atomic uint32_t *slot = stack_needs_slot(needs, tid);
 	uint32_t known = atomic_load_explicit(slot, memory_order_relaxed), bytes = known;
+	bool trying = known >= STACK_TAIL_TRIED && known + 1 < STACK_TAIL_TRIED + STACK_TAIL_TRIES;
 	uint32_t less = known > STACK_TAIL_MIN ? known - known / 32 : 1; /* a few stacks are not as deep */
 	if (used && !cut)
 		bytes = used > less ? (uint32_t)used : less > 1 ? less : STACK_TAIL_MIN;
@@ -56,7 +60,7 @@ static inline void stack_needs_learn(struct stack_needs *needs, int32_t tid, siz
 	else if (cut)
 		bytes = known > 1 ? known : 0;
 	else
-		bytes = less;
+		bytes = trying ? known + 1 : less;
 	if (bytes != known)
 		atomic_store_explicit(slot, bytes, memory_order_relaxed);
 	if (used && whole)
