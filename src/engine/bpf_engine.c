@@ -326,7 +326,7 @@ struct engine_statistics engine_statistics(const struct engine *engine)
 		.evicted = engine->supply.evicted,
 		.refused = engine->supply.refused,
 		.processes = bpf_supply_processes(&engine->supply),
-		.kernel_bytes = bpf_programs_bytes(engine->programs) + bpf_tables_bytes(&engine->supply.tables),
+		.kernel_bytes = bpf_programs_bytes(engine->programs) + bpf_slabs_bytes(engine->counts.maps.slabs),
 	};
 	bpf_programs_cost(engine->programs, &statistics.runs, &statistics.nanoseconds);
 	return statistics;

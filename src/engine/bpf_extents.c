@@ -29,6 +29,7 @@ uint32_t bpf_extents_take(struct bpf_extents *extents, uint32_t size)
 	MEM_ROOM(extents->taken, extents->count, extents->capacity);
 	memmove(extents->taken + at + 1, extents->taken + at, (extents->count - at) * sizeof *extents->taken);
 	extents->count++;
+	extents->used += size;
 	extents->taken[at] = (struct bpf_extent){free_from, size};
 	return free_from;
 }
@@ -39,5 +40,6 @@ void bpf_extents_give(struct bpf_extents *extents, uint32_t start)
 	if (at == extents->count || extents->taken[at].start != start)
 		return;
 	extents->count--;
+	extents->used -= extents->taken[at].size;
 	memmove(extents->taken + at, extents->taken + at + 1, (extents->count - at) * sizeof *extents->taken);
 }

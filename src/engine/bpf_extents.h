@@ -11,7 +11,7 @@ struct bpf_extent {
 };
 
 struct bpf_extents {
-	uint32_t room;
+	uint32_t room, used;
 	struct bpf_extent *taken; /* sorted */
 	size_t count, capacity;
 };

@@ -26,6 +26,7 @@
 struct bpf_programs {
 	struct wick_bpf *skeleton;
 	struct bpf_maps maps;
+	struct bpf_slabs slabs;
 };
 
 /* What libbpf would write to the terminal; the kernel's own words come by the log. */
@@ -135,8 +136,6 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	maps->process_room = room_in(many ? 16384 : 4096, options);
 	maps->count_room = room_in(many ? 65536 : 32768, options);
 	maps->record_room = record_room(maps->cpus, options);
-	/* 128 MiB in the usual; the tables of all files of a machine were 41 MB. */
-	maps->slab_room = (uint32_t)(options->kernel_memory * (1ull << 20) / 5 * 4 / (LAYOUT_SLAB_WORDS * 4));
 	bpf_map__set_max_entries(skeleton->maps.mappings, maps->mapping_room);
 	bpf_map__set_max_entries(skeleton->maps.processes, maps->process_room);
 	bpf_map__set_max_entries(skeleton->maps.pythons, room_in(many ? 4096 : 1024, options));
@@ -154,6 +153,14 @@ static void size_maps(struct bpf_programs *programs, const struct engine_options
 	skeleton->rodata->timeline = capture->timeline;
 	skeleton->rodata->unaggregated = options->unaggregated;
 	skeleton->rodata->switch_sources = options->switches;
+}
+
+/* 128 MiB in the usual; the tables of all files of a machine were 41 MB. */
+static int open_slabs(struct bpf_programs *programs, const struct engine_options *options)
+{
+	uint64_t room = options->kernel_memory * (1ull << 20) / 5 * 4 / (LAYOUT_SLAB_WORDS * 4);
+	int error = bpf_slabs_open(&programs->slabs, room < UINT32_MAX ? (uint32_t)room : UINT32_MAX);
+	return error ? -error : bpf_map__reuse_fd(programs->skeleton->maps.slabs, programs->slabs.outer);
 }
 
 static void set_waits(struct bpf_programs *programs, const struct engine_options *options)
@@ -202,7 +209,7 @@ static void note_maps(struct bpf_programs *programs)
 {
 	const struct wick_bpf *skeleton = programs->skeleton;
 	struct bpf_maps *maps = &programs->maps;
-	maps->slabs = bpf_map__fd(skeleton->maps.slabs);
+	maps->slabs = &programs->slabs;
 	maps->parts = bpf_map__fd(skeleton->maps.parts);
 	maps->mappings = bpf_map__fd(skeleton->maps.mappings);
 	maps->processes = bpf_map__fd(skeleton->maps.processes);
@@ -254,7 +261,9 @@ int bpf_programs_load(struct bpf_programs **ret_programs, const struct engine_op
 	for (size_t i = 0; i < ENGINE_SOURCES_MAX; i++)
 		bpf_program__set_autoload(program_of_source(programs->skeleton, i),
 					  i < options->capture->events->count);
-	int failed = wick_bpf__load(programs->skeleton);
+	int failed = open_slabs(programs, options);
+	if (!failed)
+		failed = wick_bpf__load(programs->skeleton);
 	if (!failed) {
 		note_maps(programs);
 		failed = wick_bpf__attach(programs->skeleton);
@@ -276,6 +285,7 @@ void bpf_programs_free(struct bpf_programs *programs)
 	if (!programs)
 		return;
 	wick_bpf__destroy(programs->skeleton);
+	bpf_slabs_release(&programs->slabs);
 	free(programs);
 }
 

@@ -3,20 +3,21 @@
 #define WICK_ENGINE_BPF_LOAD_H
 
 #include "bpf/layout.h"
+#include "engine/bpf_slabs.h"
 #include "engine/engine.h"
 
 struct bpf_programs; /* loaded */
 
 /* Descriptors and sizes of the maps; the programs own them. */
 struct bpf_maps {
-	int slabs, parts, mappings, processes, counts, records, statistics;
+	struct bpf_slabs *slabs;
+	int parts, mappings, processes, counts, records, statistics;
 	int pythons;
 	int threads; /* -1: waits are not added up */
 	int members; /* -1: all samples count */
 	uint16_t waits_source;
 	uint32_t mapping_room, process_room, count_room; /* elements */
 	uint32_t record_room; /* bytes of the ring buffer */
-	uint32_t slab_room; /* slabs, which are made when they are needed */
 	unsigned cpus; /* that the kernel may have: elements of per-CPU maps */
 };
 

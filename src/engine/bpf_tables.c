@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #define SECOND_SHIFT 30 /* the programs' seconds */
-#define SLAB_BYTES ((size_t)LAYOUT_SLAB_WORDS * 4)
 
 static size_t page_aligned(size_t size)
 {
@@ -43,23 +42,13 @@ int bpf_tables_open(struct bpf_tables *tables, const struct bpf_maps *maps, stru
 
 void bpf_tables_release(struct bpf_tables *tables)
 {
-	for (size_t i = 0; i < tables->slab_count; i++) {
-		close(tables->slabs[i].fd);
-		bpf_extents_release(&tables->slabs[i].words);
-	}
 	if (tables->parts)
 		munmap(tables->parts, page_aligned(LAYOUT_PARTS_MAX * sizeof *tables->parts));
 	if (tables->mappings)
 		munmap(tables->mappings, page_aligned(mapping_bytes(tables)));
 	bpf_extents_release(&tables->lists);
 	free(tables->part_taken);
-	free(tables->slabs);
 	free(tables->waste);
-}
-
-size_t bpf_tables_bytes(const struct bpf_tables *tables)
-{
-	return tables->slab_count * SLAB_BYTES;
 }
 
 /* --- what becomes free --- */
@@ -76,9 +65,10 @@ void bpf_tables_settle(struct bpf_tables *tables)
 		const struct bpf_waste *waste = &tables->waste[i];
 		if (waste->kind == WASTE_PART)
 			tables->part_taken[waste->start] = 0;
+		else if (waste->kind == WASTE_LIST)
+			bpf_extents_give(&tables->lists, waste->start);
 		else
-			bpf_extents_give(waste->kind == WASTE_LIST ? &tables->lists : &tables->slabs[waste->slab].words,
-					 waste->start);
+			bpf_slabs_give(tables->maps.slabs, waste->slab, waste->start);
 	}
 	tables->waste_count = 0;
 }
@@ -89,39 +79,6 @@ uint32_t bpf_tables_now(void)
 }
 
 /* --- tables --- */
-
-static bool add_slab(struct bpf_tables *tables)
-{
-	struct bpf_map_create_opts options = {.sz = sizeof options, .map_flags = BPF_F_MMAPABLE};
-	uint32_t number = (uint32_t)tables->slab_count;
-	if (number >= tables->maps.slab_room || number >= LAYOUT_SLABS_MAX)
-		return false;
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "wick_slab", 4, SLAB_BYTES, 1, &options);
-	if (fd < 0)
-		return false;
-	if (bpf_map_update_elem(tables->maps.slabs, &number, &fd, BPF_ANY)) {
-		close(fd);
-		return false;
-	}
-	MEM_ROOM(tables->slabs, tables->slab_count, tables->slab_capacity);
-	struct bpf_slab *slab = &tables->slabs[tables->slab_count++];
-	slab->fd = fd;
-	bpf_extents_init(&slab->words, LAYOUT_SLAB_WORDS);
-	return true;
-}
-
-static uint32_t take_words(struct bpf_tables *tables, uint32_t words, uint32_t *ret_slab)
-{
-	for (uint32_t i = 0;; i++) {
-		if (i == tables->slab_count && !add_slab(tables))
-			return BPF_EXTENT_NONE;
-		uint32_t at = bpf_extents_take(&tables->slabs[i].words, words);
-		if (at != BPF_EXTENT_NONE) {
-			*ret_slab = i;
-			return at;
-		}
-	}
-}
 
 static uint32_t take_part(struct bpf_tables *tables)
 {
@@ -139,7 +96,8 @@ static bool write_part(struct bpf_tables *tables, const struct unwind_table *tab
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), first = (size_t)at * 4, from = first & ~(page - 1);
 	size_t size = first + (size_t)plan->words * 4 - from;
-	uint8_t *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, tables->slabs[slab].fd, (off_t)from);
+	uint8_t *start =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, tables->maps.slabs->items[slab].fd, (off_t)from);
 	if (start == MAP_FAILED)
 		return false;
 	struct layout_part part = bpf_part_write(table, plan, at, (uint32_t *)(start + (first - from)));
@@ -153,12 +111,12 @@ static bool write_part(struct bpf_tables *tables, const struct unwind_table *tab
 static bool add_part(struct bpf_tables *tables, const struct unwind_table *table, const struct bpf_part_plan *plan,
 		     struct bpf_placed *placed)
 {
-	uint32_t slab = 0, at = take_words(tables, plan->words, &slab);
+	uint32_t slab = 0, at = bpf_slabs_take(tables->maps.slabs, plan->words, &slab);
 	if (at == BPF_EXTENT_NONE)
 		return false;
 	uint32_t number = take_part(tables);
 	if (number == BPF_EXTENT_NONE || !write_part(tables, table, plan, slab, at, number)) {
-		bpf_extents_give(&tables->slabs[slab].words, at);
+		bpf_slabs_give(tables->maps.slabs, slab, at);
 		if (number != BPF_EXTENT_NONE)
 			tables->part_taken[number] = 0;
 		return false;

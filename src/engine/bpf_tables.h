@@ -9,11 +9,6 @@
 #include "engine/bpf_load.h"
 #include "engine/bpf_parts.h"
 
-struct bpf_slab {
-	int fd;
-	struct bpf_extents words;
-};
-
 /* A piece of a slab or of the lists, or the number of a part, that becomes free. */
 enum bpf_waste_kind { WASTE_WORDS, WASTE_LIST, WASTE_PART };
 struct bpf_waste {
@@ -24,8 +19,6 @@ struct bpf_waste {
 
 struct bpf_tables {
 	struct bpf_maps maps;
-	struct bpf_slab *slabs;
-	size_t slab_count, slab_capacity;
 	struct layout_part *parts; /* mapped */
 	uint8_t *part_taken;
 	struct layout_mapping *mappings; /* mapped */
@@ -37,7 +30,6 @@ struct bpf_tables {
 int bpf_tables_open(struct bpf_tables *tables, const struct bpf_maps *maps, struct err *err);
 void bpf_tables_release(struct bpf_tables *tables);
 void bpf_tables_settle(struct bpf_tables *tables);
-size_t bpf_tables_bytes(const struct bpf_tables *tables); /* of the slabs */
 
 /* The time by which programs say when they needed something, in seconds of 2^30 nanoseconds. */
 uint32_t bpf_tables_now(void);
