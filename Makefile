@@ -70,7 +70,8 @@ COMPILE := $(CC) $(WICK_CFLAGS) $(CROSS_CFLAGS) $(CFLAGS) $(SAN_FLAGS)
 LINK := $(CC) $(CFLAGS) $(SAN_FLAGS) $(LDFLAGS)
 
 # The engine, or what says that it is not there.
-ENGINE := $(patsubst %,src/engine/bpf_%.c,counts engine load supply symbols tables times waits)
+ENGINE := $(patsubst %,src/engine/bpf_%.c,counts engine load slabs supply symbols tables times \
+	waits)
 NO_ENGINE := src/engine/engine_absent.c
 SOURCES := $(sort $(shell find src -name '*.c'))
 SOURCES := $(filter-out src/bpf/%.bpf.c $(if $(filter yes,$(BPF)),$(NO_ENGINE),$(ENGINE)),$(SOURCES))
