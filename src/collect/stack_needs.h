@@ -28,8 +28,8 @@ static inline _Atomic uint32_t *stack_needs_slot(struct stack_needs *needs, int3
 }
 
 /*
- * How many bytes above a copy are worth reading now. Of a thread of which nothing is known, all, since rustc has a frame
- * of 540 KB, until several stacks needed none: the first are often those of its start.
+ * How many bytes above a copy are worth reading now. Of a thread of which nothing is known, all, since rustc has a
+ * frame of 540 KB, until several stacks needed none: the first are often those of its start.
  */
 static inline size_t stack_needs_now(struct stack_needs *needs, int32_t tid)
 {
