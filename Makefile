@@ -6,6 +6,7 @@ VERSION := 0.1.0
 PREFIX ?= /usr/local
 DESTDIR ?=
 SAN ?=
+STATIC ?=
 FUZZ_SECONDS ?= 60
 FUZZ_TOTAL ?= 3600
 FUZZ_JOBS ?= 2
@@ -20,8 +21,8 @@ ifneq ($(ARCH),$(HOST_ARCH))
 CROSS := $(ARCH)-linux-gnu-
 endif
 
-# Sanitizer and cross builds have folders of their own: their objects do not mix with the others.
-BUILD ?= build$(if $(CROSS),-$(ARCH))$(if $(strip $(SAN)),-san)
+# Sanitizer, static and cross builds have folders of their own: their objects do not mix with the others.
+BUILD ?= build$(if $(CROSS),-$(ARCH))$(if $(strip $(SAN)),-san)$(if $(filter yes,$(STATIC)),-static)
 
 ifeq ($(origin CC),default)
 CC := $(CROSS)gcc
@@ -58,6 +59,11 @@ else
 WICK_CFLAGS += -DWICK_WITHOUT_ENGINE
 endif
 
+# What a static program cannot load: services for names of users, and libdebuginfod.
+ifeq ($(STATIC),yes)
+WICK_CFLAGS += -DWICK_STATIC
+LDFLAGS += -static
+endif
 ifneq ($(strip $(SAN)),)
 SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
@@ -95,7 +101,7 @@ REPLAYERS := $(FUZZERS:%=$(BUILD)/tests/fuzz/%)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all deps deps-build demo test test-programs bench bench-unwind lint format \
-	fuzz fuzz-corpus fuzz-long soak install uninstall clean help
+	fuzz fuzz-corpus fuzz-long soak install uninstall deb dist clean help
 .PHONY: images FORCE
 
 ##: build wick, its man pages and shell completions
@@ -131,6 +137,16 @@ $(BUILD)/gen/flame.js: $(WEB_JS) Makefile
 	@mkdir -p $(@D)
 	@echo '  GEN  $@'
 	$(Q){ printf '(() => {\n"use strict";\n'; cat $(WEB_JS); printf '})();\n'; } >$@
+
+##: build build-static/wick, which runs in any container: it needs no library
+static:
+	@scripts/deps build
+	@$(MAKE) --no-print-directory STATIC=yes static-program
+
+.PHONY: static static-program
+static-program: $(BUILD)/wick
+	@strip $<
+	@ls -l $< | awk '{ printf "%s: %.1f MB\n", $$NF, $$5 / 1e6 }'
 
 # --- the programs that wick loads into the kernel ---
 
@@ -318,6 +334,20 @@ install: all
 	install -m 644 $(BUILD)/completions/_wick '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_wick'
 	install -m 644 README.md NEWS.md LICENSE '$(DESTDIR)$(PREFIX)/share/doc/wick/'
 
+##: build build/wick_VERSION_ARCH.deb, with apt's packages for building
+deb:
+	@scripts/deps build deb
+	@$(MAKE) --no-print-directory BUILD='$(BUILD)' all
+	@packaging/deb $(BUILD) $(VERSION)
+
+##: build build/wick-VERSION.tar.gz from the files that git knows
+dist:
+	@mkdir -p $(BUILD)
+	@git ls-files -z | tar --null --files-from=- --transform 's|^|wick-$(VERSION)/|' --sort=name \
+		--owner=0 --group=0 --numeric-owner --mtime="@$$(git log -1 --format=%ct)" -cf - | \
+		gzip -9n >$(BUILD)/wick-$(VERSION).tar.gz
+	@echo '$(BUILD)/wick-$(VERSION).tar.gz'
+
 ##: remove the installed files
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/wick' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/wick' \
@@ -327,7 +357,7 @@ uninstall:
 
 ##: remove build/, build-san/ and the like
 clean:
-	rm -rf build build-san build-aarch64 build-aarch64-san
+	rm -rf build build-san build-static build-aarch64 build-aarch64-san
 
 ##: show this list
 help:

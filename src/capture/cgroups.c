@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #define FOLDERS_MAX 65536u
+#define PAUSE_MIN (CLOCK_SECOND / 10)
 #define LISTING_SHARE 20u /* of the time at most goes into listing folders */
 
 struct cgroup {
@@ -88,16 +89,27 @@ static void list_all(struct cgroups *cgroups)
 	if (cgroups->hierarchy)
 		hierarchy_walk(cgroups->hierarchy, take, cgroups);
 	uint64_t ended = clock_now(), pause = (ended - began) * LISTING_SHARE;
-	cgroups->list_at = ended + (pause > CLOCK_SECOND ? pause : CLOCK_SECOND);
+	cgroups->list_at = ended + (pause > PAUSE_MIN ? pause : PAUSE_MIN);
+}
+
+static struct cgroup *find_or_list(struct cgroups *cgroups, uint64_t id)
+{
+	struct cgroup *cgroup = find(cgroups, id);
+	if (cgroup || clock_now() < cgroups->list_at)
+		return cgroup;
+	list_all(cgroups);
+	return find(cgroups, id);
+}
+
+const char *cgroups_path(struct cgroups *cgroups, uint64_t id)
+{
+	const struct cgroup *cgroup = find_or_list(cgroups, id);
+	return cgroup ? strpool_text(&cgroups->paths, cgroup->path) : NULL;
 }
 
 const char *cgroups_news(struct cgroups *cgroups, uint64_t id)
 {
-	struct cgroup *cgroup = find(cgroups, id);
-	if (!cgroup && clock_now() >= cgroups->list_at) {
-		list_all(cgroups);
-		cgroup = find(cgroups, id);
-	}
+	struct cgroup *cgroup = find_or_list(cgroups, id);
 	if (!cgroup || cgroup->emitted)
 		return NULL;
 	cgroup->emitted = true;

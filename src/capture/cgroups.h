@@ -18,6 +18,9 @@ void cgroups_free(struct cgroups *cgroups);
 /* The path ("/" is the root) the first time that an id is looked up and known; NULL from then on, and until then. */
 const char *cgroups_news(struct cgroups *cgroups, uint64_t id);
 
+/* The path of an id; NULL: not known. */
+const char *cgroups_path(struct cgroups *cgroups, uint64_t id);
+
 /* The id of the cgroup of a process; 0: not known. */
 uint64_t cgroups_of_process(struct cgroups *cgroups, int32_t pid);
 

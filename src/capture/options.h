@@ -25,6 +25,7 @@ struct capture_options {
 	const char *const *names; /* patterns for processes, ended by NULL; NULL: none */
 	const uid_t *user; /* of processes; NULL: any */
 	const char *cgroup; /* NULL: none */
+	const char *follow; /* of the whole system only containers that this means, now or later */
 	const char *host_root; /* where the file system of the host is mounted, for names of containers; NULL: here */
 	bool whole_system;
 	const char *cpus; /* list; NULL: all */

@@ -35,7 +35,7 @@ static const struct option_row containers_rows[] = {
 	 .initial = "",
 	 .initial_described = true,
 	 .help = "The directory where the file system of the host is mounted, if wick runs in a container. "
-		 "Default: /."},
+		 "Default: WICK_HOST_ROOT, or /."},
 	OPTION_END,
 };
 
@@ -239,6 +239,7 @@ static int run_containers(int argc, char **argv)
 	int result = options_parse(&command_containers, argc, argv, &options, &arguments);
 	if (result != PROCEED)
 		return result;
+	options.host_root = containers_root(options.host_root);
 	result = arguments.count ? say_usage(&command_containers, "takes no arguments") : list(&options);
 	option_list_release(&arguments);
 	return result;
@@ -259,6 +260,11 @@ const struct command command_containers = {
 		(const struct command_example[]){
 			{"sudo wick containers", "list the containers with their names"},
 			{"wick containers --json", "the same as JSON, with labels"},
+			{0},
+		},
+	.environment =
+		(const struct command_fact[]){
+			{"WICK_HOST_ROOT", "Default of --host-root."},
 			{0},
 		},
 	.run = run_containers,

@@ -7,6 +7,7 @@
 #include "cmd/confine.h"
 #include "doctor/check.h"
 #include "doctor/check_modules.h"
+#include "doctor/in_container.h"
 #include "sandbox/sandbox.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 struct doctor_options {
 	long long pid;
-	bool json;
+	bool json, in_container;
 };
 
 static const struct option_row doctor_rows[] = {
@@ -26,6 +27,10 @@ static const struct option_row doctor_rows[] = {
 	 .min = 1,
 	 .max = 4194304,
 	 .help = "Also check the files that this process has mapped."},
+	{.name = "in-container",
+	 .type = OPTION_FLAG,
+	 .offset = offsetof(struct doctor_options, in_container),
+	 .help = "Print how to start a container in which wick can record, and nothing else."},
 	{.name = "json", .type = OPTION_FLAG, .offset = offsetof(struct doctor_options, json), .help = "Write JSON."},
 	OPTION_END,
 };
@@ -112,6 +117,10 @@ static void write_checks_text(struct buf *out, const struct system *system, bool
 		add_check(out, &result, colour);
 		buf_release(&result.state);
 	}
+	if (in_container_limited(system)) {
+		buf_char(out, '\n');
+		in_container_settings(out);
+	}
 }
 
 static void write_modules_text(struct buf *out, const struct check_modules *modules, bool colour)
@@ -184,6 +193,20 @@ static int list_modules(struct check_modules *modules, const struct doctor_optio
 	return command->count ? check_modules_of_command(modules, command->items[0], err) : 0;
 }
 
+static int print_settings(void)
+{
+	CLEANUP_BUF struct buf text = {0};
+	struct outfile out;
+	struct err err = {0};
+	in_container_settings(&text);
+	int result = outfile_open(&out, NULL, &err);
+	if (!result) {
+		outfile_add(&out, text.data, text.size);
+		result = outfile_commit(&out, &err);
+	}
+	return result ? say_failure(&err) : EXIT_DONE;
+}
+
 /* What the system allows is checked with all privileges, and files of others are read without. */
 static int look(const struct doctor_options *options, const struct option_list *command)
 {
@@ -228,6 +251,8 @@ static int run_doctor(int argc, char **argv)
 		return result;
 	if (options.pid && command.count)
 		result = say_usage(&command_doctor, "use a process or a command, not both");
+	else if (options.in_container)
+		result = print_settings();
 	else
 		result = look(&options, &command);
 	option_list_release(&command);
@@ -240,13 +265,15 @@ const struct command command_doctor = {
 	.arguments = "[-p PID | -- COMMAND]",
 	.description =
 		"Prints one line for each requirement of recording: its status, what that limits, and the commands "
-		"that fix it, until the next reboot and permanently.\n\n"
+		"that fix it, until the next reboot and permanently. In a container that does not allow everything, "
+		"also prints how to start one that does.\n\n"
 		"With a process or a command, also prints one line for each of its files: whether it has symbols and "
 		"source lines, and how stacks are unwound through it. The command is not run.",
 	.options = doctor_rows,
 	.examples =
 		(const struct command_example[]){
 			{"wick doctor", "check this system"},
+			{"wick doctor --in-container", "print settings of docker, Compose and Kubernetes"},
 			{"wick doctor -p 1234", "also check the files of a process"},
 			{"wick doctor --json -- ./server", "also check a program, and write JSON"},
 			{0},

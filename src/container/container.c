@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define CONTAINERS_MAX 16384u
@@ -59,6 +60,14 @@ static bool take_cgroup(void *context, const char *path, int directory)
 static int by_cgroup(const void *left, const void *right)
 {
 	return strcmp(((const struct container *)left)->cgroup, ((const struct container *)right)->cgroup);
+}
+
+const char *containers_root(const char *requested)
+{
+	const char *variable = getenv("WICK_HOST_ROOT");
+	if (requested && *requested)
+		return requested;
+	return variable && *variable == '/' ? variable : "";
 }
 
 void containers_list(struct containers *containers, const char *root)
@@ -160,11 +169,22 @@ static int say_several(const struct containers *containers, const char *wish,
 	return err_set(err, ERR_USAGE, "'%s' matches %zu containers: %s", wish, count, list.data);
 }
 
+/* In the order in which they are tried. */
+static bool (*const rules[])(const struct container *, const char *) = {is_called, has_label, has_image, begins_so};
+#define RULES (sizeof rules / sizeof *rules)
+
+bool containers_fits(const struct containers *containers, size_t index, const char *wish)
+{
+	for (size_t rule = 0; *wish && rule < RULES; rule++)
+		for (size_t i = 0; i < containers->count; i++)
+			if (rules[rule](&containers->items[i], wish))
+				return rules[rule](&containers->items[index], wish);
+	return false;
+}
+
 const struct container *containers_choose(const struct containers *containers, const char *wish, struct err *err)
 {
-	static bool (*const rules[])(const struct container *, const char *) = {is_called, has_label, has_image,
-										begins_so};
-	for (size_t rule = 0; *wish && rule < sizeof rules / sizeof *rules; rule++) {
+	for (size_t rule = 0; *wish && rule < RULES; rule++) {
 		const struct container *found = NULL;
 		size_t count = 0;
 		for (size_t i = 0; i < containers->count; i++) {

@@ -33,6 +33,8 @@ struct containers {
 
 /* `root` is "", or where the file system of the host is mounted. */
 void containers_list(struct containers *containers, const char *root);
+/* Where the file system of the host is: as requested, or else as WICK_HOST_ROOT says. */
+const char *containers_root(const char *requested);
 void containers_release(struct containers *containers);
 #define CLEANUP_CONTAINERS __attribute__((cleanup(containers_release)))
 
@@ -44,6 +46,8 @@ void container_title(const struct container *container, struct buf *out);
  * id. The first of these that matches any decides. NULL: none (ERR_SYSTEM), or several, which are listed (ERR_USAGE).
  */
 const struct container *containers_choose(const struct containers *containers, const char *wish, struct err *err);
+/* Whether the wish means this one of them, alone or among others. */
+bool containers_fits(const struct containers *containers, size_t index, const char *wish);
 
 /*
  * The directory of a cgroup that is meant by a part of its path: of version 2, if it is mounted. Of those that match,

@@ -3,6 +3,7 @@
 
 #include "arch/native.h"
 #include "base/directory.h"
+#include "doctor/in_container.h"
 #include "engine/engine_choice.h"
 #include "symbol/symbol_advice.h"
 #include "system/denied.h"
@@ -368,36 +369,10 @@ static void tracing(const struct system *system, struct check_result *result)
 	result->forever = "";
 }
 
-/* A file of Docker's stays when its image becomes the disk of a machine, and a chroot is no container. */
-static const char *container(const struct system *system)
-{
-	static const struct {
-		const char *text, *name;
-	} cgroups[] = {{"docker", "Docker"},
-		       {"kubepods", "Kubernetes"},
-		       {"libpod", "Podman"},
-		       {"lxc", "LXC"},
-		       {"containerd", "containerd"}};
-	bool apart = false;
-	static const char *const namespaces[] = {"cgroup", "ipc", "pid", "uts"};
-	for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
-		apart = apart || system_in_other_namespace(system, namespaces[i]);
-	if (!apart)
-		return NULL;
-	if (system_exists(system, "/.dockerenv"))
-		return "Docker";
-	if (system_exists(system, "/run/.containerenv"))
-		return "Podman";
-	for (size_t i = 0; i < sizeof cgroups / sizeof *cgroups; i++)
-		if (system_contains(system, "/proc/1/cgroup", cgroups[i].text))
-			return cgroups[i].name;
-	return system_contains(system, "/proc/1/environ", "container=") ? "unknown type" : NULL;
-}
-
 static void place(const struct system *system, struct check_result *result)
 {
 	CLEANUP_BUF struct buf vendor = {0};
-	const char *box = container(system);
+	const char *box = in_container_type(system);
 	bool virtual = system_contains(system, "/proc/cpuinfo", " hypervisor") ||
 		       system_exists(system, "/sys/hypervisor/type");
 	if (system_read(system, "/sys/class/dmi/id/sys_vendor", &vendor))

@@ -81,8 +81,11 @@ void quality_line(const struct quality *quality, const struct strpool *strings, 
 	     only_stacks ? "stacks with unresolved frames" : "samples with unresolved frames");
 	const struct quality_module *worst = worst_module(quality);
 	if (worst && quality->unresolved) {
-		buf_str(&line, ", most in ");
-		buf_str(&line, last_part(strpool_text(strings, worst->module)));
+		const char *module = last_part(strpool_text(strings, worst->module));
+		if (!strcmp(module, "[unknown]"))
+			buf_str(&line, ", most at addresses in no mapped file");
+		else
+			buf_printf(&line, ", most in %s", module);
 	}
 	part(&line, quality->derived, "stack with derived unwind rules", "stacks with derived unwind rules");
 	part(&line, quality->late, "Python stack read late", "Python stacks read late");

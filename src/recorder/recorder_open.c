@@ -404,8 +404,8 @@ static int join_sources(struct recorder *recorder, struct opening *opening, stru
 		merge_add_source(&recorder->merge, &engine);
 	merge_add_source(&recorder->merge, &rings);
 	watch_cpus(recorder);
-	/* The kernel accounts the time on all CPUs: samples of some of them do not stand for it. */
-	if (!recorder->options.cpus)
+	/* The kernel accounts the time on all CPUs, of all processes: some of the samples do not stand for it. */
+	if (!recorder->options.cpus && !recorder->options.follow)
 		cpu_time_open(&recorder->cpu_time, recorder->engine, &recorder->target, recorder->options.inherit,
 			      recorder->on_exec);
 	return 0;
@@ -495,6 +495,7 @@ void recorder_close(struct recorder *recorder)
 	build_ids_free(recorder->build_ids);
 	cgroups_free(recorder->cgroups);
 	cgroup_names_free(recorder->cgroup_names);
+	followed_free(recorder->followed);
 	cgroup_use_close(&recorder->cgroup_use);
 	recorder_unblock_signals(recorder);
 	free(recorder);

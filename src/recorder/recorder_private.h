@@ -14,6 +14,7 @@
 #include "event/tee.h"
 #include "recorder/cgroup_use.h"
 #include "recorder/cpu_time.h"
+#include "recorder/followed.h"
 #include "recorder/perf_maps.h"
 #include "recorder/recorder.h"
 
@@ -53,6 +54,8 @@ struct recorder {
 	bool samples_on, paused;
 	uint64_t started;
 	struct recorder_progress progress;
+	unsigned unchecked; /* samples since the memory in use was last looked at */
+	uint64_t dropped; /* samples for which there was no memory */
 	bool done;
 	enum recorder_end end;
 	bool asked_to_end; /* the command */
@@ -62,6 +65,7 @@ struct recorder {
 	uint64_t ended_threads;
 	struct cgroups *cgroups;
 	struct cgroup_names *cgroup_names;
+	struct followed *followed; /* NULL: all samples are kept */
 	struct cgroup_use cgroup_use; /* of the target, if it is a cgroup */
 	struct build_ids *build_ids;
 };

@@ -23,6 +23,7 @@
 #define MAP_WAIT_MS 2000 /* for the end of a JVM */
 #define MAP_STEP_MS 10
 #define MILLISECOND 1000000ull
+#define UNCHECKED_MAX 256 /* samples until the memory in use is looked at */
 #define READER_PRIORITY (-10)
 
 static int count_sample(struct recorder *recorder, const struct event_sample *sample)
@@ -71,9 +72,38 @@ static int count(struct recorder *recorder, const struct event *event)
 	}
 }
 
+static void stop(struct recorder *recorder, enum recorder_end end)
+{
+	if (!recorder->done)
+		recorder->end = end;
+	recorder->done = true;
+}
+
+/*
+ * A full ring can hold more than there is memory for. The rest of its samples is dropped, so that there is enough for
+ * the files.
+ */
+static bool drops(struct recorder *recorder, const struct event_sample *sample)
+{
+	if (++recorder->unchecked >= UNCHECKED_MAX) {
+		recorder->unchecked = 0;
+		if (mem_is_short())
+			stop(recorder, RECORDER_MEMORY_SHORT);
+	}
+	if (recorder->end != RECORDER_MEMORY_SHORT)
+		return false;
+	recorder->dropped += sample->count ? sample->count : 1;
+	return true;
+}
+
 static int take(void *context, const struct event *event)
 {
 	struct recorder *recorder = context;
+	if (recorder->followed && event->type == EVENT_SAMPLE &&
+	    !followed_wants(recorder->followed, recorder->cgroups, event->sample->cgroup))
+		return 0;
+	if (event->type == EVENT_SAMPLE && drops(recorder, event->sample))
+		return 0;
 	int result = count(recorder, event);
 	perf_maps_take(&recorder->perf_maps, event);
 	return result < 0 ? result : sink_take(&recorder->filling, event);
@@ -105,13 +135,6 @@ static int emit_existing(const struct recorder *recorder, const struct event_sin
 	else if (result >= 0)
 		result = existing_processes(sink, target->pids, target->pid_count);
 	return result;
-}
-
-static void stop(struct recorder *recorder, enum recorder_end end)
-{
-	if (!recorder->done)
-		recorder->end = end;
-	recorder->done = true;
 }
 
 static void take_signal(struct recorder *recorder)
@@ -376,7 +399,11 @@ bool recorder_lists_sleepers(const struct recorder *recorder)
 static int finish(struct recorder *recorder, uint64_t ended)
 {
 	int code = drain(recorder, true);
-	return code < 0 || !recorder->derive ? code : derive_finish(recorder->derive, ended);
+	if (code >= 0 && recorder->derive)
+		code = derive_finish(recorder->derive, ended);
+	struct event_lost lost = {
+		.kind = LOST_SAMPLES, .time = ended, .count = recorder->dropped, .source = UINT32_MAX};
+	return code >= 0 && lost.count ? take(recorder, &(struct event){EVENT_LOST, .lost = &lost}) : code;
 }
 
 static void report_offline(struct recorder *recorder)
@@ -502,6 +529,8 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, const
 	(void)!setpriority(PRIO_PROCESS, 0, READER_PRIORITY);
 	recorder->progress.duration = recorder->options.duration;
 	recorder->cgroups = cgroups_new(!recorder->engine);
+	if (recorder->options.follow)
+		recorder->followed = followed_new(recorder->options.follow, recorder->options.host_root);
 	recorder->cgroup_names = cgroup_names_new(recorder->options.host_root ? recorder->options.host_root : "");
 	start_sources(recorder, consumer);
 	connect(recorder, sink);

@@ -41,6 +41,15 @@ static double now(void)
 	return (double)clock_now() / 1e9;
 }
 
+#ifdef WICK_STATIC
+#define CANNOT_LOAD "a static wick cannot load " LIBRARY "; read the recording with another one"
+static bool load(struct library *library)
+{
+	*library = (struct library){0};
+	return false;
+}
+#else
+#define CANNOT_LOAD "cannot load " LIBRARY ": apt install libdebuginfod1"
 static bool load(struct library *library)
 {
 	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -66,6 +75,7 @@ static bool load(struct library *library)
 	}
 	return true;
 }
+#endif
 
 /*
  * The download that this thread waits for: the library passes its own client to the function below, and nothing of
@@ -99,8 +109,7 @@ int debuginfod_open(struct debuginfod **ret_client, const struct debuginfod_opti
 		return err_set(err, ERR_EMPTY, "DEBUGINFOD_URLS is not set");
 	struct library library;
 	if (!load(&library))
-		return err_set(err, ERR_UNSUPPORTED,
-			       "DEBUGINFOD_URLS is set, but cannot load " LIBRARY ": apt install libdebuginfod1");
+		return err_set(err, ERR_UNSUPPORTED, "DEBUGINFOD_URLS is set, but " CANNOT_LOAD);
 	library_client *client = library.begin();
 	if (!client) {
 		dlclose(library.handle);

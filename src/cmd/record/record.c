@@ -357,6 +357,7 @@ const struct command_fact record_exit_codes[] = {
 const struct command_fact record_environment[] = {
 	{"DURATION", "Default of --duration, in seconds."},
 	{"SAMPLING_FREQ", "Default of --freq, in samples per second."},
+	{"WICK_HOST_ROOT", "Default of --host-root."},
 	{0},
 };
 

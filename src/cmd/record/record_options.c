@@ -1,6 +1,7 @@
 /* The options of `wick record`: defaults, and what follows from combinations. */
 #include "cmd/record/record_options.h"
 
+#include "container/container.h"
 #include "profile/types.h"
 
 #include <stdlib.h>
@@ -55,10 +56,16 @@ const struct option_row record_rows[] = {
 	{TEXT("container", container, "NAME"),
 	 .help = "All processes in this container. NAME is its name, ID, image, a label KEY=VALUE, or a unique "
 		 "beginning of its name or ID. wick containers lists them."},
+	{.name = "follow",
+	 .type = OPTION_FLAG,
+	 .offset = FIELD(follow),
+	 .help = "With --container: record all containers that match, also those that start later, such as the next "
+		 "one of a service that restarts. Records the whole system and keeps the samples in them (needs "
+		 "root)."},
 	{TEXT("unit", unit, "UNIT"), .help = "All processes of a systemd unit: nginx.service, or nginx."},
 	{TEXT("host-root", capture.host_root, "DIR"), .initial = "", .initial_described = true,
 	 .help = "With --container and --unit, if wick runs in a container: the directory where the file system of "
-		 "the host is mounted. Default: /."},
+		 "the host is mounted. Default: WICK_HOST_ROOT, or /."},
 	{.name = "all",
 	 .letter = 'a',
 	 .type = OPTION_FLAG,
@@ -384,5 +391,6 @@ int record_settle_options(struct record_options *options, const struct command *
 	if (!options->capture.frequency)
 		options->capture.frequency = frequency >= 1 ? (uint64_t)frequency : 99;
 	options->capture.stack_size &= ~7u;
+	options->capture.host_root = containers_root(options->capture.host_root);
 	return PROCEED;
 }

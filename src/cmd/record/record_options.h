@@ -21,7 +21,7 @@ struct record_options {
 	const char *duration_from; /* what set it: "-d"; NULL: nothing */
 	double refresh; /* seconds */
 	long long window; /* seconds; -1: the command's own default */
-	bool compress, quiet, verbose, live;
+	bool compress, quiet, verbose, live, follow;
 	bool runtime_options; /* runtimes are asked to describe their code */
 	bool no_inherit, all_user, off_cpu; /* of perf record */
 };

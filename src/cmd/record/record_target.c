@@ -4,9 +4,9 @@
 #include "container/container.h"
 #include "system/denied.h"
 #include "system/limits.h"
+#include "system/users.h"
 
 #include <ctype.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,9 +21,10 @@ static int find_user(struct record_run *run)
 {
 	const char *text = run->options.user;
 	char *end;
-	const struct passwd *user = getpwnam(text);
-	unsigned long number = user ? user->pw_uid : strtoul(text, &end, 10);
-	if (!user && (!isdigit((unsigned char)*text) || *end || number >= UINT32_MAX))
+	uid_t named;
+	bool is_name = user_find(text, &named);
+	unsigned long number = is_name ? named : strtoul(text, &end, 10);
+	if (!is_name && (!isdigit((unsigned char)*text) || *end || number >= UINT32_MAX))
 		return say_usage(run->called_as, "user '%s' does not exist", text);
 	run->user = (uid_t)number;
 	return PROCEED;
@@ -74,6 +75,19 @@ static int choose_system(struct record_run *run)
 	return EXIT_FAILED;
 }
 
+/* Containers that run now or start later. */
+static int follow_containers(struct record_run *run)
+{
+	struct record_options *options = &run->options;
+	if (!options->container)
+		return say_usage(run->called_as, "--follow needs --container");
+	options->capture.follow = options->container;
+	options->capture.whole_system = true;
+	buf_printf(&run->title, "containers %s", options->container);
+	text_one_line(run->title.data, run->title.size);
+	return PROCEED;
+}
+
 /* A container, a pod or a unit is the cgroup that it is in. */
 static int find_container(struct record_run *run)
 {
@@ -100,11 +114,11 @@ static void make_title(struct record_run *run)
 {
 	const struct record_options *options = &run->options;
 	struct buf *title = &run->title;
-	if (options->capture.whole_system) {
+	if (options->container) { /* it has its title */
+	} else if (options->capture.whole_system) {
 		buf_str(title, "whole system");
 	} else if (options->unit) {
 		buf_printf(title, "unit %s", options->unit);
-	} else if (options->container) { /* it has its title */
 	} else if (options->capture.cgroup) {
 		buf_printf(title, "cgroup %s", options->capture.cgroup);
 	} else if (options->names.count || options->user) {
@@ -138,7 +152,9 @@ int record_choose_target(struct record_run *run)
 		code = check_one_kind(run);
 	if (code == PROCEED && options->user)
 		code = find_user(run);
-	if (code == PROCEED && (options->container || options->unit))
+	if (code == PROCEED && options->follow)
+		code = follow_containers(run);
+	else if (code == PROCEED && (options->container || options->unit))
 		code = find_container(run);
 	if (code == PROCEED)
 		make_title(run);
