@@ -23,6 +23,7 @@
 #define WAKE_BYTES (256u << 10)
 
 #define ABOVE_FIRST_FRAME 64 /* bytes */
+#define STACK_MAX (64u << 20) /* bytes of a first thread's; other threads are farther from its end */
 
 const volatile __u32 copy_bytes = 16384; /* of the stack, where wick unwinds */
 const volatile __u8 wakes_for_copies = 0; /* whatever they lack is supplied at once */
@@ -228,8 +229,11 @@ __noinline int send_copy(__u32 slot, __u32 kind)
 		bytes = (__u32)copy_python(slot, number, (__u32)bytes);
 	if (bytes > sizeof copy->bytes)
 		bytes = sizeof copy->bytes;
+	/* Of a stack that is not all there, wick reads the rest while the thread is still in the same functions. */
+	__u64 whole = stack_bytes(s->registers[ARCH_AT_SP]);
+	int is_cut = copy->skipped + s->record.bytes < whole && whole < STACK_MAX;
 	return send(copy, __builtin_offsetof(struct layout_copy, bytes) + bytes,
-		    (wakes_for_copies && s->record.key.end != LAYOUT_DIFFICULT) ||
+		    (wakes_for_copies && (s->record.key.end != LAYOUT_DIFFICULT || is_cut)) ||
 			    (s->record.python_count && python_is_urgent(slot)));
 }
 

@@ -286,9 +286,17 @@ static int read_unknown(struct recover *recover, int32_t pid, uint64_t sampled)
 	return result;
 }
 
+/* Events that are taken of everybody report something about those who are recorded, in the process of another. */
+static bool is_of_another(const struct recover *recover, const struct event_sample *sample)
+{
+	const struct capture_events *events = recover->options.events;
+	return !recover->options.everybody && events && sample->source < events->count &&
+	       events->items[sample->source].everywhere;
+}
+
 static int note_sample(struct recover *recover, const struct event_sample *sample)
 {
-	if (!recover->lossy || sample->pid <= 0)
+	if (!recover->lossy || sample->pid <= 0 || is_of_another(recover, sample))
 		return 0;
 	const struct recover_thread *thread = find(recover, sample->pid);
 	if (thread && (!thread->gone || clock_now() - thread->tried < RETRY))

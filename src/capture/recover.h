@@ -10,12 +10,14 @@
 #define WICK_CAPTURE_RECOVER_H
 
 #include "base/id_map.h"
+#include "capture/events.h"
 #include "capture/find.h"
 #include "event/tee.h"
 
 struct recover_options {
 	bool everybody; /* all processes are recorded; else those of the records */
 	bool children; /* of whom is recorded are recorded too */
+	const struct capture_events *events; /* that take the samples */
 };
 
 /* A thread as the records report it. */

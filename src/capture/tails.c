@@ -2,6 +2,7 @@
 #include "capture/tails.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/remote_memory.h"
 #include "capture/members.h"
@@ -33,22 +34,32 @@ static size_t overlap_of(const struct event_sample *sample)
 	return sample->stack_size / 2 < OVERLAP ? sample->stack_size / 2 : OVERLAP;
 }
 
+static struct stack_limit *limit_of(struct tails *tails, int32_t tid)
+{
+	return &tails->limits[hash_u64((uint32_t)tid) >> (64 - STACK_LIMITS_LOG2)];
+}
+
 static void read_stack(struct tails *tails, const struct event_sample *sample, struct tail *tail)
 {
 	struct unwind_registers registers;
+	struct stack_limit *limit = limit_of(tails, sample->tid);
 	size_t overlap = overlap_of(sample);
 	if (tails->denied || overlap < OVERLAP_MIN)
 		return;
-	size_t max = stack_needs_now(tails->needs, sample->tid);
+	size_t max = stack_needs_now(tails->needs, sample->pid, sample->tid);
 	if (!max ||
 	    !unwind_registers_from_perf(&registers, NULL, sample->user.abi, sample->user.mask, sample->user.values))
 		return;
 	uint64_t end = registers.sp + sample->stack_skipped + sample->stack_size;
 	if (sample->stack_size < sample->stack_asked && end % PAGE)
 		return; /* all of the stack is there, not only what was resident */
+	if (limit->tid == sample->tid && limit->end == end)
+		return;
 	size_t size = read_memory(tails, sample->pid, end - overlap, overlap + max);
+	if (size == overlap) /* the copy reaches to the end of the stack */
+		*limit = (struct stack_limit){sample->tid, end};
 	if (size <= overlap)
-		return; /* the copy reaches to the end of the stack */
+		return;
 	tails->last = clock_now();
 	if (memcmp(tails->room, sample->stack + sample->stack_size - overlap, overlap) != 0) {
 		tails->changed++;

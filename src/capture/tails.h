@@ -23,6 +23,13 @@ struct tail {
 	size_t word_count;
 };
 
+/* Where the stack of a thread ends: a copy up to there lacks nothing. */
+struct stack_limit {
+	int32_t tid;
+	uint64_t end;
+};
+#define STACK_LIMITS_LOG2 8
+
 struct tails {
 	struct stack_needs *needs;
 	struct members *members; /* only their stacks are of interest; NULL: all */
@@ -30,6 +37,7 @@ struct tails {
 	size_t head, count, capacity;
 	size_t held; /* bytes */
 	uint8_t *room;
+	struct stack_limit limits[1 << STACK_LIMITS_LOG2]; /* by a hash of the thread: the last ones that were found */
 	uint64_t last; /* when one was read, by CLOCK_MONOTONIC, or reading began */
 	uint64_t changed; /* stacks that had changed when they were read */
 	struct pythons *pythons; /* set by the owner: read the frames of interpreters; NULL: nobody does */

@@ -13,8 +13,9 @@
 #define STACK_TAIL_USUAL (128u << 10) /* of one that needs some, at least */
 #define STACK_TAIL_MIN 4096u /* less is as good as none */
 #define STACK_TAIL_MAX (1u << 20)
-#define STACK_TAIL_TRIED 2u /* the first of so many stacks that needed none: */
+#define STACK_TAIL_TRIED 2u /* from here on the number of stacks that needed none: */
 #define STACK_TAIL_TRIES 32u
+#define STACK_TAIL_LARGE 2u /* so many of them are read up to STACK_TAIL_MAX */
 
 struct stack_needs {
 	/* Bytes; 0: not known, 1: none, from STACK_TAIL_TRIED on: not known yet. */
@@ -29,18 +30,21 @@ static inline _Atomic uint32_t *stack_needs_slot(struct stack_needs *needs, int3
 
 /*
  * How many bytes above a copy are worth reading now. Of a thread of which nothing is known, all, since rustc has a
- * frame of 540 KB, until several stacks needed none: the first are often those of its start.
+ * frame of 540 KB, until several stacks needed none: the first are often those of its start. Where the stack of a
+ * process ends its mapping does too; above those of other threads there may be something else, so that they are read so
+ * only a few times.
  */
-static inline size_t stack_needs_now(struct stack_needs *needs, int32_t tid)
+static inline size_t stack_needs_now(struct stack_needs *needs, int32_t pid, int32_t tid)
 {
 	_Atomic uint32_t *slot = stack_needs_slot(needs, tid);
 	uint32_t bytes = atomic_load_explicit(slot, memory_order_relaxed);
 	size_t wanted = 2 * (size_t)bytes;
-	if (!bytes)
-		atomic_store_explicit(slot, STACK_TAIL_TRIED, memory_order_relaxed);
+	uint32_t tried = bytes < STACK_TAIL_TRIED ? 0 : bytes - STACK_TAIL_TRIED;
 	if (bytes == 1)
 		return 0;
-	if (bytes < STACK_TAIL_TRIED + STACK_TAIL_TRIES)
+	if (tried < STACK_TAIL_LARGE)
+		atomic_store_explicit(slot, STACK_TAIL_TRIED + tried + (bytes != 0), memory_order_relaxed);
+	if (tried < (pid == tid ? STACK_TAIL_TRIES : STACK_TAIL_LARGE))
 		return STACK_TAIL_MAX;
 	return wanted < STACK_TAIL_USUAL ? STACK_TAIL_USUAL : wanted < STACK_TAIL_MAX ? wanted : STACK_TAIL_MAX;
 }

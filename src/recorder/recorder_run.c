@@ -486,7 +486,8 @@ static void connect(struct recorder *recorder, const struct event_sink *sink)
 {
 	struct merge *merge = &recorder->merge;
 	struct recover_options recover = {.everybody = target_is_by_cpu(&recorder->target),
-					  .children = recorder->options.inherit};
+					  .children = recorder->options.inherit,
+					  .events = recorder->options.events};
 	struct event_sink next = *sink;
 	if (derives(recorder)) {
 		recorder->derive = make_derive(recorder, &next);

@@ -166,24 +166,26 @@ static void threads_that_need_nothing_are_left_alone(void **state)
 	struct fixture *fixture = *state;
 	struct stack_needs *needs = &fixture->needs;
 	int32_t tid = fixture->sample.tid;
-	assert_int_equal(stack_needs_now(needs, tid), STACK_TAIL_MAX);
-	for (unsigned i = 0; i < STACK_TAIL_TRIES; i++) {
-		assert_int_equal(stack_needs_now(needs, tid), STACK_TAIL_MAX); /* until more is known */
+	assert_int_equal(stack_needs_now(needs, 0, tid), STACK_TAIL_MAX);
+	assert_int_equal(stack_needs_now(needs, 0, tid), STACK_TAIL_MAX);
+	assert_int_equal(stack_needs_now(needs, 0, tid), STACK_TAIL_MAX);
+	assert_int_equal(stack_needs_now(needs, 0, tid), STACK_TAIL_USUAL); /* until more is known */
+	assert_int_equal(stack_needs_now(needs, tid, tid), STACK_TAIL_MAX);
+	for (unsigned i = 0; i < STACK_TAIL_TRIES; i++)
 		stack_needs_learn(needs, tid, ALL, 0, false, true); /* whole within the copy */
-	}
 	assert_int_equal(tail_of(fixture), 0);
 	stack_needs_learn(needs, tid, 0, 0, true, false); /* cut */
 	assert_int_equal(tail_of(fixture), ALL - COPY);
 	stack_needs_learn(needs, tid, ALL, 300000, false, true);
-	assert_int_equal(stack_needs_now(needs, tid), 600000);
+	assert_int_equal(stack_needs_now(needs, 0, tid), 600000);
 	assert_int_equal(needs->completed, 1);
 	stack_needs_learn(needs, tid, ALL, 0, false, true);
-	assert_true(stack_needs_now(needs, tid) > 500000); /* one that is not as deep changes little */
+	assert_true(stack_needs_now(needs, 0, tid) > 500000); /* one that is not as deep changes little */
 	for (int i = 0; i < 1000; i++)
 		stack_needs_learn(needs, tid, ALL, 0, false, true);
-	assert_int_equal(stack_needs_now(needs, tid), 0);
+	assert_int_equal(stack_needs_now(needs, 0, tid), 0);
 	stack_needs_learn(needs, tid, STACK_TAIL_MAX, STACK_TAIL_MAX, true, false);
-	assert_int_equal(stack_needs_now(needs, tid), STACK_TAIL_MAX);
+	assert_int_equal(stack_needs_now(needs, 0, tid), STACK_TAIL_MAX);
 }
 
 int main(void)
