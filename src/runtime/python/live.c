@@ -16,6 +16,7 @@
 	(64u << 20) /* of tables of lines in all; without one a frame has the first line of its function */
 #define ENDED_MAX 16u /* processes */
 #define FRAMES_MAX 1024u
+#define READ_AGAIN_MAX 8u
 #define INSTRUCTION_BYTES 2u
 #define TASKS_KEPT 256u /* of one process */
 
@@ -456,6 +457,12 @@ size_t python_live_match(struct python_live *live, int32_t pid, int32_t tid, con
 	size_t most = max / 2 < FRAMES_MAX ? max / 2 : FRAMES_MAX;
 	size_t count = python_stack_read(&memory, &process->layout, process->runtime, own_number(process, tid), frames,
 					 most, &end);
+	/* They changed while they were read. The outer ones will not for a while. */
+	for (unsigned i = 0; end == PYTHON_END_BROKEN && i < READ_AGAIN_MAX; i++) {
+		memset(pages.addresses, 0, sizeof pages.addresses);
+		count = python_stack_read(&memory, &process->layout, process->runtime, own_number(process, tid),
+					  frames, most, &end);
+	}
 	if (end == PYTHON_END_NO_THREAD)
 		return 0;
 	for (size_t i = 0; i < count; i++)
