@@ -460,8 +460,8 @@ size_t python_live_match(struct python_live *live, int32_t pid, int32_t tid, con
 	/* They changed while they were read. The outer ones will not for a while. */
 	for (unsigned i = 0; end == PYTHON_END_BROKEN && i < READ_AGAIN_MAX; i++) {
 		memset(pages.addresses, 0, sizeof pages.addresses);
-		count = python_stack_read(&memory, &process->layout, process->runtime, own_number(process, tid),
-					  frames, most, &end);
+		count = python_stack_read(&memory, &process->layout, process->runtime, own_number(process, tid), frames,
+					  most, &end);
 	}
 	if (end == PYTHON_END_NO_THREAD)
 		return 0;
