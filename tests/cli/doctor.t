@@ -36,3 +36,8 @@ What is not there.
   $ wick doctor -p 1 -- ls
   wick: doctor: use a process or a command, not both (see wick doctor --help)
   [2]
+
+How to start a container in which wick can record.
+
+  $ wick doctor --in-container | grep -cE '^  docker run .*--cap-add PERFMON|^      cap_add: \[PERFMON|^          add: \[PERFMON'
+  3
