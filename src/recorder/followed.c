@@ -1,4 +1,4 @@
-/* Lists containers when a cgroup is new, and remembers which cgroups are in those that are followed. */
+/* Lists containers from time to time, and remembers which cgroups are in those that are followed. */
 #include "recorder/followed.h"
 
 #include "base/clock.h"
@@ -7,15 +7,18 @@
 #include "base/mem.h"
 #include "container/container.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define LIST_AGAIN (CLOCK_SECOND / 10) /* for a cgroup that was not seen before */
-#define LOOK_AGAIN CLOCK_SECOND /* for others: a container may get its name after its cgroup */
+#define LOOK_AGAIN (CLOCK_SECOND / 5) /* for others: a container may get its name after its cgroup */
 
 struct seen_cgroup {
 	uint64_t id;
 	uint64_t list; /* the number of the list by which it was judged */
-	bool wanted;
+	bool wanted, gone;
 };
 
 struct followed {
@@ -25,6 +28,7 @@ struct followed {
 	struct seen_cgroup *items;
 	size_t count, capacity;
 	struct index_map map; /* by id */
+	uint64_t unknown; /* samples */
 };
 
 struct followed *followed_new(const char *wish, const char *root)
@@ -64,6 +68,19 @@ static struct seen_cgroup *add(struct followed *followed, uint64_t id)
 	return added;
 }
 
+/* The number of its directory is the id of a cgroup. */
+static bool take_cgroup(void *context, const char *path, int directory)
+{
+	struct followed *followed = context;
+	struct stat status;
+	(void)path;
+	if (fstat(directory, &status))
+		return true;
+	struct seen_cgroup *cgroup = find(followed, status.st_ino);
+	(cgroup ? cgroup : add(followed, status.st_ino))->wanted = true;
+	return true;
+}
+
 /* Not sooner than `pause` after the last time. */
 static void list(struct followed *followed, uint64_t pause)
 {
@@ -72,8 +89,22 @@ static void list(struct followed *followed, uint64_t pause)
 		return;
 	containers_release(&followed->containers);
 	containers_list(&followed->containers, followed->root);
+	for (size_t i = 0; i < followed->containers.count; i++) {
+		if (!containers_fits(&followed->containers, i, followed->wish))
+			continue;
+		int directory = open(followed->containers.items[i].directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (directory < 0)
+			continue;
+		cgroup_walk(directory, take_cgroup, followed);
+		close(directory);
+	}
 	followed->listed = clock_now();
 	followed->list++;
+}
+
+void followed_look(struct followed *followed)
+{
+	list(followed, LOOK_AGAIN);
 }
 
 static bool is_in(const struct container *container, const char *path)
@@ -96,15 +127,28 @@ bool followed_wants(struct followed *followed, struct cgroups *cgroups, uint64_t
 	struct seen_cgroup *cgroup = find(followed, id);
 	if (cgroup && cgroup->wanted)
 		return true;
-	const char *path = id ? cgroups_path(cgroups, id) : NULL;
-	if (!path)
-		return false; /* of version 1, or gone */
+	if (!id)
+		return false;
 	list(followed, cgroup ? LOOK_AGAIN : LIST_AGAIN);
+	cgroup = find(followed, id);
 	if (!cgroup)
 		cgroup = add(followed, id);
-	if (cgroup->list == followed->list)
+	if (cgroup->wanted)
+		return true;
+	if (cgroup->list == followed->list) {
+		followed->unknown += cgroup->gone;
 		return false;
+	}
+	/* The id may be of another hierarchy. */
+	const char *path = cgroups_path(cgroups, id);
 	cgroup->list = followed->list;
-	cgroup->wanted = judge(followed, path);
+	cgroup->gone = !path;
+	cgroup->wanted = path && judge(followed, path);
+	followed->unknown += cgroup->gone;
 	return cgroup->wanted;
+}
+
+uint64_t followed_unknown(const struct followed *followed)
+{
+	return followed->unknown;
 }

@@ -15,7 +15,14 @@ struct followed;
 struct followed *followed_new(const char *wish, const char *root);
 /* NULL is allowed. */
 void followed_free(struct followed *followed);
+/*
+ * Looks for containers, at most every fifth of a second. Samples are delivered later than they are taken, and a
+ * container may have ended by then.
+ */
+void followed_look(struct followed *followed);
 /* Whether samples with this cgroup are kept. */
 bool followed_wants(struct followed *followed, struct cgroups *cgroups, uint64_t id);
+/* Samples that were not kept, though they may be of such a container: their cgroup was removed too soon. */
+uint64_t followed_unknown(const struct followed *followed);
 
 #endif

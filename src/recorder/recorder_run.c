@@ -298,6 +298,8 @@ static int wait_and_drain(struct recorder *recorder)
 	apply_control(recorder);
 	report_stopped(recorder);
 	hotplug_check(&recorder->hotplug, clock_now(), reopen_cpu, recorder);
+	if (recorder->followed)
+		followed_look(recorder->followed);
 	if (recorder->done)
 		return 0; /* finish() does the rest */
 	uint64_t drained = clock_now();
@@ -404,6 +406,14 @@ static int finish(struct recorder *recorder, uint64_t ended)
 	struct event_lost lost = {
 		.kind = LOST_SAMPLES, .time = ended, .count = recorder->dropped, .source = UINT32_MAX};
 	return code >= 0 && lost.count ? take(recorder, &(struct event){EVENT_LOST, .lost = &lost}) : code;
+}
+
+static void report_unknown(struct recorder *recorder)
+{
+	uint64_t unknown = recorder->followed ? followed_unknown(recorder->followed) : 0;
+	if (unknown)
+		recorder_note(recorder, "%llu samples are of cgroups that were removed before they could be looked up",
+			      (unsigned long long)unknown);
 }
 
 static void report_offline(struct recorder *recorder)
@@ -549,6 +559,7 @@ int recorder_run(struct recorder *recorder, const struct event_sink *sink, const
 		code = emit_cgroup_use(recorder);
 	if (code >= 0)
 		code = finish(recorder, result.ended);
+	report_unknown(recorder);
 	perf_maps_finish(&recorder->perf_maps);
 	stop_sources(recorder);
 	ask_to_end(recorder);
