@@ -434,10 +434,21 @@ static void block_signals(struct recorder *recorder)
 	recorder->blocked = true;
 }
 
+/* Records of switches have no cgroup: only the BPF programs know whose waits they are. */
+static int check_follow(struct recorder *recorder, struct opening *opening, struct err *err)
+{
+	const struct capture_options *options = &recorder->options;
+	unsigned needs = profile_types_needs(options->types);
+	(void)opening;
+	if (!options->follow || !(needs & (TYPE_SWITCHES | TYPE_RUN_TIME)) || options->events->waits_counted)
+		return 0;
+	return err_set(err, ERR_UNSUPPORTED, "--follow with off-CPU or wall-clock time needs the BPF engine");
+}
+
 int recorder_open(struct recorder **ret_recorder, const struct capture_options *options, struct err *err)
 {
 	static int (*const steps[])(struct recorder * recorder, struct opening * opening, struct err * err) = {
-		check_machine, choose_target, choose_events, shape_events, choose_engine, choose_rings,
+		check_machine, choose_target, choose_events, shape_events, choose_engine, check_follow, choose_rings,
 		start_command, open_rings,    open_engine,   join_sources, open_waiting,  start_asking,
 	};
 	struct recorder *recorder = mem_zalloc(1, sizeof *recorder);
